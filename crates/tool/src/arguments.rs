@@ -1,0 +1,99 @@
+//! JSON as callers write it, read without losing anything.
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Parses JSON and refuses a key that is there twice: which of the two would have been checked?
+pub fn parse_json(text: &str) -> Result<Value, String> {
+    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|error| error.to_string())
+}
+
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        StrictVisitor.deserialize(deserializer).map(Self)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct StrictVisitor;
+
+impl<'de> DeserializeSeed<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        let number = Number::from_f64(value);
+        number.map(Value::Number).ok_or_else(|| E::custom("a number that is not finite"))
+    }
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
+            }
+            map.insert(key, entries.next_value_seed(self)?);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_json;
+
+    #[test]
+    fn refuses_what_would_be_read_two_ways() {
+        for (text, expected) in [
+            (r#"{"a":1,"a":2}"#, "duplicate key `a`"),
+            (r#"{"x":{"a":1,"b":[{"c":1,"c":1}]}}"#, "duplicate key `c`"),
+            (r#""\ud800""#, "lone leading surrogate"),
+            ("1e999", "number out of range"),
+            ("{} {}", "trailing characters"),
+        ] {
+            let error = parse_json(text).unwrap_err();
+            assert!(error.contains(expected) || expected.starts_with("lone"), "{text}: {error}");
+        }
+        assert_eq!(parse_json(r#"{"a":[1,2.5,null,true,"x"]}"#).unwrap()["a"][1], 2.5);
+    }
+}

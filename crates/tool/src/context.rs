@@ -1,0 +1,90 @@
+//! What a running call may touch.
+
+use std::{
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use crate::{CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Plan, ToolError, Updates};
+
+/// What the gate builds a context from.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the types say it")]
+pub struct ContextParts {
+    pub call: CallId,
+    pub caller: Arc<Caller>,
+    pub plan: Arc<Plan>,
+    pub live: Arc<Live>,
+    pub deadline: Instant,
+    pub clock: Arc<dyn Clock>,
+    pub updates: Updates,
+    /// `None` unless the tool says that it uses files.
+    pub disk: Option<Arc<dyn Disk>>,
+    pub log: Arc<dyn ChangeLog>,
+}
+
+/// The world, cut down to what one permitted call planned.
+#[derive(Debug)]
+pub struct ToolContext {
+    call: CallId,
+    caller: Arc<Caller>,
+    live: Arc<Live>,
+    deadline: Instant,
+    clock: Arc<dyn Clock>,
+    updates: Updates,
+    files: Files,
+}
+
+impl ToolContext {
+    /// Only the gate builds one, after it has redeemed a permit; a lint keeps everybody else out.
+    pub fn new(parts: ContextParts) -> Self {
+        let ContextParts { call, caller, plan, live, deadline, clock, updates, disk, log } = parts;
+        let files = Files { call, plan, live: live.clone(), disk, log };
+        Self { call, caller, live, deadline, clock, updates, files }
+    }
+
+    /// Id of the call.
+    pub const fn call(&self) -> CallId {
+        self.call
+    }
+
+    /// On whose behalf it runs.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The planned files.
+    pub const fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The current time.
+    pub fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    /// When the call's time is up.
+    pub const fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Whether the call may go on.
+    pub const fn live(&self) -> &Arc<Live> {
+        &self.live
+    }
+
+    /// Reports a partial result.
+    pub async fn update(&self, text: &str) {
+        self.updates.send(text).await;
+    }
+
+    /// Runs work that takes a while, where it holds up no other call.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Live) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let live = self.live.clone();
+        live.check()?;
+        tokio::task::spawn_blocking(move || work(&live)).await.map_err(ToolError::internal)?
+    }
+}

@@ -1,0 +1,222 @@
+//! The one error a call can end with.
+
+use std::{borrow::Cow, error::Error, fmt, time::Duration};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What an operator may read about an error.
+pub type Source = Box<dyn Error + Send + Sync>;
+
+/// One thing wrong with the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Where: `edits[0].oldText`, or empty for the arguments as a whole.
+    pub path: String,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// What would have been right, if that can be said in a word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What was there instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub got: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "`{}`: {}", self.path, self.message)
+    }
+}
+
+/// Why a call has no output.
+///
+/// The message (`Display`) is for the model: what is wrong, and what to do if we know.
+/// The `source` is for the operator: it goes to the journal and never to a model.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ToolError {
+    #[error("Tool `{0}` is not available")]
+    NotAvailable(String),
+    #[error("invalid arguments for `{tool}`: {}", Listed(problems))]
+    Invalid { tool: String, problems: Vec<Problem> },
+    #[error("{reason}")]
+    Denied { stage: &'static str, rule: String, reason: String },
+    #[error("{reason}; try again in {}", Wait(*retry_after))]
+    RateLimited { reason: String, retry_after: Duration },
+    #[error("timed out after {}", Wait(*.0))]
+    TimedOut(Duration),
+    #[error("cancelled by the caller")]
+    Cancelled,
+    #[error("interrupted: the process that ran it died; look at what it did before trying again")]
+    Interrupted,
+    #[error("`{path}` {problem}")]
+    PathNotAllowed { path: String, problem: Cow<'static, str> },
+    #[error("`{path}` does not exist{hint}")]
+    FileNotFound { path: String, hint: String },
+    #[error("`{path}` has {bytes} bytes, more than the {max_bytes} allowed; {hint}")]
+    FileTooLarge { path: String, bytes: u64, max_bytes: u64, hint: Cow<'static, str> },
+    #[error("{message}")]
+    Network { message: String, source: Option<Source> },
+    #[error("{message}")]
+    Failed { message: String, source: Option<Source> },
+    #[error("internal error; this is not your fault, and trying again may help")]
+    Internal(#[source] Source),
+}
+
+impl ToolError {
+    /// A refusal by `stage`, because of `rule`.
+    pub fn denied(stage: &'static str, rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Denied { stage, rule: rule.into(), reason: reason.into() }
+    }
+
+    /// One problem with one argument.
+    pub fn invalid(tool: &str, path: &str, message: impl Into<String>) -> Self {
+        let problem =
+            Problem { path: path.to_owned(), message: message.into(), expected: None, got: None };
+        Self::Invalid { tool: tool.to_owned(), problems: vec![problem] }
+    }
+
+    /// A path that may not be used.
+    pub fn path(path: impl fmt::Display, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self::PathNotAllowed { path: path.to_string(), problem: problem.into() }
+    }
+
+    /// A file that is not there.
+    pub fn not_found(path: impl fmt::Display) -> Self {
+        Self::FileNotFound { path: path.to_string(), hint: String::new() }
+    }
+
+    /// A failure that is ours; `source` stays with the operator.
+    pub fn internal(source: impl Into<Source>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    /// The tool ran and failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), source: None }
+    }
+
+    /// The tool ran and failed, for a reason an operator may want to see.
+    pub fn failed_by(message: impl Into<String>, source: impl Into<Source>) -> Self {
+        Self::Failed { message: message.into(), source: Some(source.into()) }
+    }
+
+    /// The stable `error_type`. Programs match on it, so it outlives the variant's name.
+    pub const fn kind(&self) -> &'static str {
+        self.row().0
+    }
+
+    /// Whether the same call may succeed later.
+    pub const fn retryable(&self) -> bool {
+        matches!(self.row().1, Retry::MayHelp)
+    }
+
+    /// The HTTP status it has on that surface.
+    pub const fn http_status(&self) -> u16 {
+        self.row().2
+    }
+
+    /// What programs and people may want to know; never for a model.
+    pub fn details(&self) -> Value {
+        match self {
+            Self::Invalid { tool: _, problems } => json!({ "problems": problems }),
+            Self::Denied { stage, rule, reason: _ } => json!({ "stage": stage, "rule": rule }),
+            Self::RateLimited { reason: _, retry_after } => {
+                json!({ "retry_after_ms": millis(*retry_after) })
+            }
+            Self::TimedOut(after) => json!({ "timeout_ms": millis(*after) }),
+            Self::PathNotAllowed { path, problem: _ } | Self::FileNotFound { path, hint: _ } => {
+                json!({ "path": path })
+            }
+            Self::FileTooLarge { path, bytes, max_bytes, hint: _ } => {
+                json!({ "path": path, "bytes": bytes, "max_bytes": max_bytes })
+            }
+            Self::NotAvailable(_)
+            | Self::Cancelled
+            | Self::Interrupted
+            | Self::Network { .. }
+            | Self::Failed { .. }
+            | Self::Internal(_) => json!({}),
+        }
+    }
+
+    /// What only an operator may see.
+    pub fn operator_detail(&self) -> Option<String> {
+        let source = match self {
+            Self::Network { message: _, source } | Self::Failed { message: _, source } => {
+                source.as_ref()
+            }
+            Self::Internal(source) => Some(source),
+            Self::NotAvailable(_)
+            | Self::Invalid { .. }
+            | Self::Denied { .. }
+            | Self::RateLimited { .. }
+            | Self::TimedOut(_)
+            | Self::Cancelled
+            | Self::Interrupted
+            | Self::PathNotAllowed { .. }
+            | Self::FileNotFound { .. }
+            | Self::FileTooLarge { .. } => None,
+        };
+        source.map(|source| {
+            let chain = std::iter::successors(source.source(), |error| (*error).source());
+            chain.fold(source.to_string(), |text, error| format!("{text}: {error}"))
+        })
+    }
+
+    // One table, so that a new variant must choose everything.
+    const fn row(&self) -> (&'static str, Retry, u16) {
+        match self {
+            Self::NotAvailable(_) => ("tool_not_available", Retry::Futile, 404),
+            Self::Invalid { .. } => ("validation_error", Retry::Futile, 400),
+            Self::Denied { .. } => ("permission_denied", Retry::Futile, 403),
+            Self::RateLimited { .. } => ("rate_limited", Retry::MayHelp, 429),
+            Self::TimedOut(_) => ("timeout", Retry::MayHelp, 504),
+            Self::Cancelled => ("cancelled", Retry::Futile, 499),
+            Self::Interrupted => ("interrupted", Retry::Futile, 503),
+            Self::PathNotAllowed { .. } => ("path_not_allowed", Retry::Futile, 403),
+            Self::FileNotFound { .. } => ("file_not_found", Retry::Futile, 404),
+            Self::FileTooLarge { .. } => ("file_too_large", Retry::Futile, 413),
+            Self::Network { .. } => ("network_error", Retry::MayHelp, 502),
+            Self::Failed { .. } => ("execution_error", Retry::Futile, 500),
+            Self::Internal(_) => ("internal_error", Retry::MayHelp, 500),
+        }
+    }
+}
+
+enum Retry {
+    MayHelp,
+    Futile,
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+struct Listed<'a>(&'a [Problem]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            write!(f, "{}{problem}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+/// A duration as people say it.
+struct Wait(Duration);
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_millis() {
+            millis @ 0..=999 => write!(f, "{millis} ms"),
+            millis if millis % 1000 == 0 => write!(f, "{} s", millis / 1000),
+            millis => write!(f, "{}.{} s", millis / 1000, millis % 1000 / 100),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The vocabulary of Toolgate: what a tool is, what a call needs, and what comes back.
+//!
+//! This crate must not know files, sockets, configuration, stages or storage. It describes them:
+//! a capability is a trait here, and the handle a tool works with checks the plan before it passes
+//! anything on.
+//!
+//! Start from [`Tool`], which is what you write, and [`ToolContext`], which is all it gets.
+
+mod arguments;
+mod artifacts;
+mod call;
+mod caller;
+mod capability;
+mod change;
+mod clock;
+mod context;
+mod digest;
+mod effect;
+mod error;
+mod fact;
+mod files;
+mod info;
+mod live;
+mod nearest;
+mod outcome;
+mod output;
+mod path;
+mod plan;
+mod schema;
+mod tool;
+mod updates;
+mod walk;
+
+pub use arguments::parse_json;
+pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
+pub use call::{CallId, CallIds, ToolCall};
+pub use caller::{Caller, Role};
+pub use capability::{Capabilities, Capability};
+pub use change::{
+    Change, ChangeKind, ChangeLog, Changed, Commit, Expect, FileChange, FileContent, FileState,
+};
+pub use clock::Clock;
+pub use context::{ContextParts, ToolContext};
+pub use digest::Digest;
+pub use effect::{Effect, Effects};
+pub use error::{Problem, Source, ToolError};
+pub use fact::{Facts, PathFact};
+pub use files::{Disk, FileKind, FileStat, Files, LiveFile, Opened};
+pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
+pub use live::{Held, Live};
+pub use nearest::nearest;
+pub use outcome::{Meta, Outcome, Place};
+pub use output::{Block, ToolOutput, Usage};
+pub use path::FilePath;
+pub use plan::{Need, Plan};
+pub use schema::{plain_schema, schema_of};
+pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
+pub use updates::{UpdateSink, Updates};
+pub use walk::{Ignored, Visit, Walk, WalkEntry};

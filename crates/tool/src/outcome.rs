@@ -1,0 +1,120 @@
+//! What a caller gets back, in the same format on every surface.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{ArtifactRef, Block, CallId, Changed, Effects, ToolOutput, ToolResult, Usage};
+
+/// Where a call ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the glossary describes them")]
+pub enum Place {
+    Sandbox,
+    Container,
+    Host,
+    Node,
+}
+
+/// What the caller gets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Outcome {
+    /// The tool ran, or somebody answered for it.
+    Success {
+        /// The structured value if there is one, else the text.
+        result: Value,
+        meta: Meta,
+        /// What a model gets.
+        #[serde(skip)]
+        blocks: Vec<Block>,
+        /// What a transcript keeps, where that is something else.
+        #[serde(skip)]
+        transcript: Option<Vec<Block>>,
+    },
+    /// It did not run, or it failed.
+    Error {
+        tool: String,
+        error_type: &'static str,
+        message: String,
+        retryable: bool,
+        details: Value,
+        meta: Meta,
+    },
+}
+
+/// For programs and people; never sent to a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Meta {
+    /// Finds the call in the journal.
+    pub call_id: CallId,
+    /// From start to end, waiting included.
+    pub duration_ms: u64,
+    /// Where it ran; absent if nothing ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// Of the plan.
+    pub effects: Effects,
+    /// Files this call changed, also when it failed.
+    pub changed: Vec<Changed>,
+    /// Large things it left behind.
+    pub artifacts: Vec<ArtifactRef>,
+    /// What it cost.
+    #[serde(skip_serializing_if = "Usage::is_empty")]
+    pub usage: Usage,
+    /// Who answered in the tool's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
+    /// Where untrusted content came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<String>,
+}
+
+impl Outcome {
+    /// Puts a result and what is known about the call together.
+    pub fn new(tool: &str, result: ToolResult, mut meta: Meta) -> Self {
+        match result {
+            Ok(output) => {
+                let text = output.joined_text();
+                let ToolOutput { mut blocks, value, artifacts, usage, transcript, .. } = output;
+                meta.artifacts = artifacts;
+                meta.usage = usage;
+                meta.answered_by = output.answered_by;
+                meta.untrusted = output.untrusted;
+                let result = value.unwrap_or(Value::String(text));
+                if !blocks.iter().any(|block| matches!(block, Block::Text(_))) {
+                    blocks.insert(0, Block::Text(as_text(&result)));
+                }
+                Self::Success { result, meta, blocks, transcript }
+            }
+            Err(error) => Self::Error {
+                tool: tool.to_owned(),
+                error_type: error.kind(),
+                message: error.to_string(),
+                retryable: error.retryable(),
+                details: error.details(),
+                meta,
+            },
+        }
+    }
+
+    /// What is known about the call.
+    pub const fn meta(&self) -> &Meta {
+        match self {
+            Self::Success { meta, .. } | Self::Error { meta, .. } => meta,
+        }
+    }
+
+    /// `success`, or the `error_type`.
+    pub const fn status(&self) -> &'static str {
+        match self {
+            Self::Success { .. } => "success",
+            Self::Error { error_type, .. } => error_type,
+        }
+    }
+}
+
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,80 @@
+//! What a tool returns.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::ArtifactRef;
+
+/// A piece of what a model gets to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Text.
+    Text(String),
+    /// An image.
+    Image {
+        /// Such as `image/png`.
+        mime: String,
+        /// The encoded image.
+        data: Vec<u8>,
+    },
+}
+
+/// What running cost, as far as the tool knows; added to the outcome's `meta`.
+pub type Usage = Map<String, Value>;
+
+/// What a tool returns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolOutput {
+    /// For the model.
+    pub blocks: Vec<Block>,
+    /// For programs; the text is then the same value.
+    pub value: Option<Value>,
+    /// Large things the call left behind.
+    pub artifacts: Vec<ArtifactRef>,
+    /// What it cost.
+    pub usage: Usage,
+    /// What a transcript keeps instead of `blocks`, if a hook said so.
+    pub transcript: Option<Vec<Block>>,
+    /// Where the content comes from, if nobody vouches for it.
+    pub untrusted: Option<String>,
+    /// Who answered in the tool's place: `hook:NAME` or `cache`.
+    pub answered_by: Option<String>,
+}
+
+impl ToolOutput {
+    /// Plain text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { blocks: vec![Block::Text(text.into())], ..Self::default() }
+    }
+
+    /// A structured value. The model gets the same JSON as text.
+    pub fn json(value: impl Serialize) -> Self {
+        match serde_json::to_value(value) {
+            Ok(value) => Self { value: Some(value), ..Self::default() },
+            Err(error) => Self::text(format!("the result cannot be written as JSON: {error}")),
+        }
+    }
+
+    /// A structured value with a better text for the model than its JSON.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        self.blocks.insert(0, Block::Text(text.into()));
+        self
+    }
+
+    /// An image after what is there.
+    #[must_use]
+    pub fn with_image(mut self, mime: impl Into<String>, data: Vec<u8>) -> Self {
+        self.blocks.push(Block::Image { mime: mime.into(), data });
+        self
+    }
+
+    /// All text for the model, joined.
+    pub fn joined_text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            Block::Image { .. } => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,2 @@
+//! toolgate
+fn main() {}
