@@ -1,1 +1,44 @@
-//! gate
+//! The one function every tool call goes through: [`Gate::call`].
+//!
+//! This crate must not know a transport, a concrete tool or a sandbox. It is given capabilities as
+//! traits of `tool`, and tools as [`tool::AnyTool`].
+//!
+//! Start from [`standard`], which puts the stages in order, and [`Gate`], which is what you call.
+
+mod approver;
+mod ask;
+mod cache;
+mod call;
+mod definition;
+mod gate;
+mod hook;
+mod outcome;
+mod parts;
+mod permissions;
+mod pipeline;
+mod questions;
+mod rates;
+mod redactor;
+mod registry;
+mod settings;
+mod shared;
+mod slots;
+mod stages;
+mod stream;
+mod turn;
+mod undo;
+mod validate;
+mod views;
+
+pub use approver::{Approver, Question, Reply};
+pub use call::Call;
+pub use definition::{DefinitionLimits, RegistryError};
+pub use gate::{Check, Gate, Request, standard};
+pub use hook::{Before, Hook, HookCall};
+pub use parts::Parts;
+pub use pipeline::{Next, Pipeline, Stage};
+pub use redactor::Redactor;
+pub use registry::{Entry, Registry, Snapshot};
+pub use shared::Shared;
+pub use store::{Answer, Decision as AnswerDecision};
+pub use views::{Found, View};

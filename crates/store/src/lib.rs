@@ -1,1 +1,24 @@
-//! store
+//! What Toolgate keeps: the journal, and one database for the rest.
+//!
+//! This crate must not know stages, tools, policy or transports: it stores what it is given, in the
+//! order it is given, and is the only one with SQL. What it is given is already redacted.
+//!
+//! Start from [`Journal`], the tamper-evident record of every call, and [`Db`], which keeps
+//! approvals, grants and permissions.
+
+mod db;
+mod error;
+mod folder;
+mod journal;
+mod names;
+mod time;
+
+pub use db::{
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
+    Permission, PermissionState, Wanted, Which,
+};
+pub use error::StoreError;
+pub use journal::{
+    Abandoned, Checkpoint, Durability, Ending, Entry, Filter, FirstBad, Intent, Journal, OpenCall,
+    Record, Status, Verification,
+};

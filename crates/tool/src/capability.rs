@@ -80,4 +80,6 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     fn clock(&self) -> Arc<dyn Clock>;
     /// Why `capability` cannot be had here, or `None` if it can.
     fn missing(&self, capability: Capability) -> Option<String>;
+    /// Why `program` cannot be used here, or `None` if it can.
+    fn missing_program(&self, program: &str) -> Option<String>;
 }

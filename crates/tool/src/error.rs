@@ -168,6 +168,41 @@ impl ToolError {
         })
     }
 
+    /// The same error with every text a model may see changed by `f`.
+    #[must_use]
+    pub fn map_text(self, f: &dyn Fn(&str) -> String) -> Self {
+        let problem = |p: Problem| Problem {
+            path: f(&p.path),
+            message: f(&p.message),
+            expected: p.expected,
+            got: p.got.as_deref().map(f),
+        };
+        match self {
+            Self::NotAvailable(name) => Self::NotAvailable(f(&name)),
+            Self::Invalid { tool, problems } => {
+                Self::Invalid { tool, problems: problems.into_iter().map(problem).collect() }
+            }
+            Self::Denied { stage, rule, reason } => {
+                Self::Denied { stage, rule, reason: f(&reason) }
+            }
+            Self::RateLimited { reason, retry_after } => {
+                Self::RateLimited { reason: f(&reason), retry_after }
+            }
+            Self::PathNotAllowed { path, problem } => {
+                Self::PathNotAllowed { path: f(&path), problem }
+            }
+            Self::FileNotFound { path, hint } => {
+                Self::FileNotFound { path: f(&path), hint: f(&hint) }
+            }
+            Self::FileTooLarge { path, bytes, max_bytes, hint } => {
+                Self::FileTooLarge { path: f(&path), bytes, max_bytes, hint }
+            }
+            Self::Network { message, source } => Self::Network { message: f(&message), source },
+            Self::Failed { message, source } => Self::Failed { message: f(&message), source },
+            Self::TimedOut(_) | Self::Cancelled | Self::Interrupted | Self::Internal(_) => self,
+        }
+    }
+
     // One table, so that a new variant must choose everything.
     const fn row(&self) -> (&'static str, Retry, u16) {
         match self {

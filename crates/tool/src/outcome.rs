@@ -99,6 +99,16 @@ impl Outcome {
         }
     }
 
+    /// What the journal keeps of a result: the value or the text, or the details of an error.
+    pub fn summary(result: &ToolResult) -> Value {
+        match result {
+            Ok(output) => {
+                output.value.clone().unwrap_or_else(|| Value::String(output.joined_text()))
+            }
+            Err(error) => error.details(),
+        }
+    }
+
     /// What is known about the call.
     pub const fn meta(&self) -> &Meta {
         match self {

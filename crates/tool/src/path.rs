@@ -59,6 +59,21 @@ impl FilePath {
         self.parts().all(|part| others.next() == Some(part))
     }
 
+    /// The folders above, nearest first, up to the workspace or the first below `/`.
+    pub fn ancestors(&self) -> Vec<String> {
+        let mut parts: Vec<_> = self.parts().collect();
+        let mut above = Vec::new();
+        while parts.pop().is_some() {
+            match (self.is_absolute(), parts.is_empty()) {
+                (true, true) => {}
+                (true, false) => above.push(format!("/{}", parts.join("/"))),
+                (false, true) => above.push(Self::root().0),
+                (false, false) => above.push(parts.join("/")),
+            }
+        }
+        above
+    }
+
     /// The path of `name` beneath this one.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {

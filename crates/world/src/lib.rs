@@ -1,1 +1,52 @@
-//! world
+//! The world as a tool may see it: the files of a workspace, artifacts, the clock.
+//!
+//! This crate must not know stages, policy layers, transports or concrete tools. It alone opens
+//! files for a tool: beneath a root, by the kernel's word, never by comparing strings; and it alone
+//! changes them: all of a commit or none of it, recorded before it happens.
+//!
+//! Start from [`World`], which the gate is given, and [`WorldSettings`], which it is made from.
+
+mod clock;
+mod error;
+mod settings;
+
+// What keeps a path beneath its root is `openat2`, which only Linux has. Elsewhere there is a
+// `World` that says so instead of pretending.
+#[cfg(target_os = "linux")]
+mod artifacts;
+#[cfg(target_os = "linux")]
+mod beneath;
+#[cfg(target_os = "linux")]
+mod blobs;
+#[cfg(target_os = "linux")]
+mod commit;
+#[cfg(target_os = "linux")]
+mod data;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod lock;
+#[cfg(target_os = "linux")]
+mod problem;
+#[cfg(target_os = "linux")]
+mod prune;
+#[cfg(target_os = "linux")]
+mod root;
+#[cfg(target_os = "linux")]
+mod stat;
+#[cfg(target_os = "linux")]
+mod walk;
+#[cfg(target_os = "linux")]
+mod workspace;
+#[cfg(target_os = "linux")]
+mod world;
+
+#[cfg(not(target_os = "linux"))]
+pub use self::elsewhere::World;
+#[cfg(target_os = "linux")]
+pub use self::{artifacts::Artifact, world::World};
+pub use self::{
+    clock::SystemClock,
+    error::WorldError,
+    settings::{Ending, Keep, Pruned, Recovered, Unfinished, WorldSettings},
+};

@@ -1,0 +1,20 @@
+//! What a configuration file says.
+
+use std::collections::BTreeMap;
+
+use crate::{Agent, Limits, Secret, Spanned, Store, Tools};
+
+/// What a configuration file says, or the defaults. The fields have the names of the keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Which tools there are and when to ask.
+    pub tools: Tools,
+    /// Agents that are treated in their own way, by id.
+    pub agents: BTreeMap<String, Agent>,
+    /// What a call may use up.
+    pub limits: Limits,
+    /// Where secrets are found, by a name for people.
+    pub secrets: BTreeMap<String, Spanned<Secret>>,
+    /// What is kept, and for how long.
+    pub store: Store,
+}

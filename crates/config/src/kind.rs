@@ -1,0 +1,96 @@
+//! What can be written as a value.
+
+use std::fmt;
+
+/// What can be written as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A name, of a tool or a group of tools.
+    Name,
+    /// A path a tool would name.
+    Path,
+    /// A folder of the machine.
+    Folder,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A length of time.
+    Duration,
+    /// A number of bytes.
+    Size,
+    /// How many.
+    Count,
+    /// How many, and not none.
+    Positive,
+    /// So many in some time.
+    Rate,
+    /// Where a secret is.
+    Secret,
+    /// Several of a kind.
+    List(&'static Self),
+}
+
+impl Kind {
+    /// The kinds that [`Kind::how`] explains, in the order they are shown.
+    pub(crate) const EXPLAINED: [Self; 9] = [
+        Self::Name,
+        Self::Path,
+        Self::Folder,
+        Self::Duration,
+        Self::Size,
+        Self::Count,
+        Self::Positive,
+        Self::Rate,
+        Self::Secret,
+    ];
+
+    /// How it is written, to read on after "expected".
+    pub fn how(self) -> String {
+        let how = match self {
+            Self::Name => "a name such as `read`",
+            Self::Path => "a path such as `.env`, `/etc/hosts` or `~/.ssh`",
+            Self::Folder => "an absolute path such as `/srv/data` or `~/data`",
+            Self::OneOf(words) => return one_of(words),
+            Self::Duration => {
+                "a duration such as `250ms`, `30s`, `5m`, `1h` or `2d`, or a number of seconds"
+            }
+            Self::Size => {
+                "a size such as `50KB` (1,000 bytes each) or `64KiB` (1,024), or a number of bytes"
+            }
+            Self::Count => "a whole number from 0 to 4294967295",
+            Self::Positive => "a whole number from 1 to 4294967295",
+            Self::Rate => "a rate such as `5/s`, `30/min`, `100/h` or `1000/day`",
+            Self::Secret => "the place of a secret, `env:NAME` or `file:PATH`",
+            Self::List(Self::Name) => return r#"a list of names such as `["read"]`"#.to_owned(),
+            Self::List(kind) => return format!("a list, each item {}", kind.how()),
+        };
+        how.to_owned()
+    }
+}
+
+/// The name of the kind, as a table shows it.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "name",
+            Self::Path => "path",
+            Self::Folder => "folder",
+            Self::OneOf(words) => return f.write_str(&one_of(words)),
+            Self::Duration => "duration",
+            Self::Size => "size",
+            Self::Count => "number",
+            Self::Positive => "number, not 0",
+            Self::Rate => "rate",
+            Self::Secret => "secret",
+            Self::List(kind) => return write!(f, "list of {kind}s"),
+        })
+    }
+}
+
+/// The words as people read them: `` `a`, `b` or `c` ``.
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}

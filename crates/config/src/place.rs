@@ -1,0 +1,134 @@
+//! Where in a file we are, and which keys are possible there.
+
+use tool::nearest;
+
+use crate::{Key, keys, node::Entry};
+
+/// A table of the file, and the keys that can follow.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    keys: Vec<&'static Key>,
+    path: Vec<String>,
+    /// What stands for the part in angle brackets, once there was one.
+    pub(crate) name: String,
+}
+
+impl Place {
+    /// The top of the file.
+    pub(crate) fn root() -> Self {
+        Self { keys: keys().iter().collect(), ..Self::default() }
+    }
+
+    /// One step down to `entry`, or `None` if no key goes there.
+    pub(crate) fn step(&self, entry: &Entry) -> Option<Self> {
+        let known = snake_case(&entry.name);
+        let keys = self.following(|part| part == known);
+        if !keys.is_empty() {
+            return Some(Self { keys, path: self.with(&known), name: self.name.clone() });
+        }
+        let keys = self.following(is_wild);
+        let fits = !keys.is_empty() && !entry.name.trim().is_empty();
+        fits.then(|| Self { keys, path: self.with(&entry.name), name: entry.name.clone() })
+    }
+
+    /// The key that ends here.
+    pub(crate) fn leaf(&self) -> Option<&'static Key> {
+        self.keys.iter().copied().find(|key| key.part(self.path.len()).is_none())
+    }
+
+    /// The keys that end here or further down.
+    pub(crate) fn keys(&self) -> &[&'static Key] {
+        &self.keys
+    }
+
+    /// The whole key as people write it.
+    pub(crate) fn shown(&self) -> String {
+        let parts: Vec<_> = self.path.iter().map(|part| quoted(part)).collect();
+        parts.join(".")
+    }
+
+    /// The whole key of something that is not known here.
+    pub(crate) fn shown_with(&self, name: &str) -> String {
+        Self { path: self.with(name), ..Self::default() }.shown()
+    }
+
+    /// What to write instead of `name`.
+    pub(crate) fn hint(&self, name: &str) -> String {
+        let parts = self.parts();
+        if let Some(near) = nearest(name, parts.iter().copied()) {
+            return format!("did you mean `{}`?", self.shown_with(near));
+        }
+        // Reversed, because of two that are as near the last one wins, and the first is more usual.
+        if let Some(near) = nearest(name, keys().iter().rev().map(|key| key.path)) {
+            return format!("did you mean `{near}`?");
+        }
+        let parts: Vec<_> = parts.iter().map(|part| format!("`{part}`")).collect();
+        format!("known here: {}", parts.join(", "))
+    }
+
+    /// What can follow, without repetition.
+    fn parts(&self) -> Vec<&'static str> {
+        let depth = self.path.len();
+        let mut parts: Vec<_> = self.keys.iter().filter_map(|key| key.part(depth)).collect();
+        parts.dedup();
+        parts
+    }
+
+    fn following(&self, fits: impl Fn(&str) -> bool) -> Vec<&'static Key> {
+        let depth = self.path.len();
+        self.keys.iter().copied().filter(|key| key.part(depth).is_some_and(&fits)).collect()
+    }
+
+    fn with(&self, name: &str) -> Vec<String> {
+        self.path.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
+    }
+}
+
+fn is_wild(part: &str) -> bool {
+    part.starts_with('<')
+}
+
+/// `callsPerAgent` as `calls_per_agent`; anything else as it is.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+            snake.push(letter.to_ascii_lowercase());
+        } else {
+            snake.push(letter);
+        }
+    }
+    snake
+}
+
+/// Quotes a part that TOML would not take as it is.
+fn quoted(part: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '<' | '>');
+    if !part.is_empty() && part.chars().all(bare) { part.to_owned() } else { format!("{part:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{quoted, snake_case};
+
+    #[test]
+    fn camel_case_is_the_same_key() {
+        for (name, expected) in [
+            ("callsPerAgent", "calls_per_agent"),
+            ("calls_per_agent", "calls_per_agent"),
+            ("Tools", "Tools"),
+            ("calls_Per", "calls__per"),
+            ("", ""),
+        ] {
+            assert_eq!(snake_case(name), expected);
+        }
+    }
+
+    #[test]
+    fn shows_a_part_as_it_would_be_written() {
+        for (part, expected) in [("a-b", "a-b"), ("a.b", r#""a.b""#), ("", r#""""#)] {
+            assert_eq!(quoted(part), expected);
+        }
+    }
+}

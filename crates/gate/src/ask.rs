@@ -1,0 +1,226 @@
+//! Puts a question to people and waits for the answer.
+
+use std::time::Duration;
+
+use policy::Decision;
+use serde_json::json;
+use store::{
+    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, NewApproval,
+    StoreError, Wanted,
+};
+use tool::{Place, ToolError};
+
+use crate::{
+    approver::{Question, Reply},
+    call::Call,
+    shared::Shared,
+};
+
+const STAGE: &str = "approve";
+
+/// How often answers that other processes gave are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(150);
+
+/// What is too long to be shown whole is not put to anybody.
+const MAX_SHOWN: usize = 100_000;
+
+/// What came of a question that was answered with yes.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The approval, or the remembered one.
+    pub(crate) approval: String,
+    pub(crate) decision: AnswerDecision,
+    pub(crate) by: String,
+}
+
+/// Looks for a remembered answer, else asks. No answer is no.
+pub(crate) async fn ask(
+    shared: &Shared,
+    call: &Call,
+    decision: &Decision,
+    scopes: Vec<String>,
+) -> Result<Asked, ToolError> {
+    let db = shared.db.get().await?;
+    if let Some(remembered) = remembered(shared, db, call, &scopes).await? {
+        return Ok(remembered);
+    }
+    if shared.approvers.is_empty() {
+        return Err(nobody(&decision.reason, &[]));
+    }
+    // Waiting may be long, and a call that is waited for must not be lost with the process.
+    if let Some(entry) = &call.entry {
+        entry.begin().await?;
+    }
+    let question = open_question(shared, db, call, decision, scopes).await?;
+    let _open = shared.questions.ask(&call.caller.session);
+    let waited = Call::unless_stopped(&call.live, answered(shared, db, &question));
+    let answer = match tokio::time::timeout(question.timeout, waited).await {
+        Ok(Ok(Ok(answer))) => answer,
+        Ok(Ok(Err(error)) | Err(error)) => {
+            withdraw(shared, db, &question, &error.to_string()).await;
+            return Err(error);
+        }
+        Err(_) => {
+            withdraw(shared, db, &question, "nobody answered in time").await;
+            let reason = format!("nobody answered within {} s", question.timeout.as_secs());
+            return Err(ToolError::denied(STAGE, "approval.timeout", reason));
+        }
+    };
+    if answer.decision == AnswerDecision::Deny {
+        let said = answer.message.map(|message| format!(": {message}")).unwrap_or_default();
+        return Err(ToolError::denied(
+            STAGE,
+            "approval.denied",
+            format!("denied by {}{said}", answer.by),
+        ));
+    }
+    Ok(Asked { approval: question.id.to_string(), decision: answer.decision, by: answer.by })
+}
+
+async fn remembered(
+    shared: &Shared,
+    db: &Db,
+    call: &Call,
+    scopes: &[String],
+) -> Result<Option<Asked>, ToolError> {
+    let planned = call.planned()?;
+    let tool = &call.tool()?.info().name;
+    let now = shared.world.clock().now();
+    let caller = &call.caller;
+    let wanted = Wanted {
+        user: &caller.user,
+        agent: &caller.agent,
+        session: &caller.session,
+        tool,
+        fingerprint: planned.fingerprint(),
+        scopes,
+    };
+    Ok(db.find_grant(wanted, now).await?.map(|grant| Asked {
+        approval: grant.id.to_string(),
+        decision: AnswerDecision::AllowOnce,
+        by: grant.granted_by,
+    }))
+}
+
+async fn open_question(
+    shared: &Shared,
+    db: &Db,
+    call: &Call,
+    decision: &Decision,
+    scopes: Vec<String>,
+) -> Result<Question, ToolError> {
+    let planned = call.planned()?;
+    let tool = call.tool()?.info().name.clone();
+    let settings = shared.settings.load();
+    let input = settings.redactor.value(planned.args());
+    if input.to_string().len() > MAX_SHOWN {
+        let reason = "the call is too long to be shown to a person in full; make it smaller";
+        return Err(ToolError::denied(STAGE, "approval.too_long", reason));
+    }
+    let limits = &settings.config.limits;
+    let (timeout, max_open) = (limits.approval_timeout.value, limits.open_questions.value);
+    let asked_at = shared.world.clock().now();
+    let new = NewApproval {
+        call: call.id,
+        user: call.caller.user.to_string(),
+        agent: call.caller.agent.to_string(),
+        session: call.caller.session.to_string(),
+        tool: tool.to_string(),
+        input: input.clone(),
+        plan: json!(planned.plan()),
+        effects: planned.plan().effects(),
+        place: Some(Place::Host),
+        reason: decision.reason.clone(),
+        rule: decision.rule.clone(),
+        fingerprint: planned.fingerprint(),
+        scopes: scopes.clone(),
+        asked_at,
+        expires_at: asked_at + timeout,
+    };
+    let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
+    let id = db.request_approval(new, max_open).await.map_err(too_many)?;
+    let (call_id, caller, plan) = (call.id, call.caller.clone(), planned.plan().clone());
+    let reason = decision.reason.clone();
+    Ok(Question { id, call: call_id, caller, tool, input, plan, reason, scopes, timeout })
+}
+
+fn too_many(error: StoreError) -> ToolError {
+    if !matches!(error, StoreError::TooManyOpen(_)) {
+        return error.into();
+    }
+    ToolError::RateLimited { reason: error.to_string(), retry_after: Duration::from_secs(30) }
+}
+
+/// The first answer counts, whether an approver brings it or another process stored it.
+async fn answered(shared: &Shared, db: &Db, question: &Question) -> Result<Answer, ToolError> {
+    let mut tried = Vec::new();
+    for approver in &shared.approvers {
+        let reply = tokio::select! {
+            stored = stored_answer(shared, db, &question.id) => return stored,
+            reply = approver.ask(question) => reply,
+        };
+        match reply {
+            Reply::Answered(answer) => return keep(shared, db, question, answer).await,
+            Reply::NobodyHere(why) => tried.push(format!("{}: {why}", approver.name())),
+        }
+    }
+    Err(nobody(&question.reason, &tried))
+}
+
+/// Stores the answer; if somebody was faster, theirs is the answer.
+async fn keep(
+    shared: &Shared,
+    db: &Db,
+    question: &Question,
+    answer: Answer,
+) -> Result<Answer, ToolError> {
+    let now = shared.world.clock().now();
+    match db.answer_approval(&question.id, answer.clone(), now).await {
+        Ok(_) => Ok(answer),
+        Err(StoreError::NotPending { .. }) => stored_answer(shared, db, &question.id).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits until the store has an answer.
+async fn stored_answer(shared: &Shared, db: &Db, id: &ApprovalId) -> Result<Answer, ToolError> {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let approval = db.approval(id, shared.world.clock().now()).await?;
+        let approval = approval.ok_or_else(|| ToolError::internal("the approval is gone"))?;
+        if let Some(answer) = read_answer(approval)? {
+            return Ok(answer);
+        }
+    }
+}
+
+fn read_answer(approval: Approval) -> Result<Option<Answer>, ToolError> {
+    let by = approval.answered_by.unwrap_or_default();
+    let decision = match approval.status {
+        ApprovalStatus::Pending => return Ok(None),
+        ApprovalStatus::Allowed => AnswerDecision::AllowOnce,
+        ApprovalStatus::Denied => AnswerDecision::Deny,
+        ApprovalStatus::Expired | ApprovalStatus::Withdrawn => {
+            let reason = "the question was withdrawn before anybody answered";
+            return Err(ToolError::denied(STAGE, "approval.withdrawn", reason));
+        }
+    };
+    Ok(Some(Answer { decision, by, message: approval.message }))
+}
+
+async fn withdraw(shared: &Shared, db: &Db, question: &Question, why: &str) {
+    let now = shared.world.clock().now();
+    if let Err(error) = db.withdraw_approval(&question.id, why, now).await {
+        tracing::warn!(approval = %question.id, %error, "the question could not be withdrawn");
+    }
+}
+
+/// Denied at once: a call that waits for nobody would wait for ever.
+fn nobody(reason: &str, tried: &[String]) -> ToolError {
+    let tried = if tried.is_empty() { String::new() } else { format!(" ({})", tried.join("; ")) };
+    let reason = format!(
+        "somebody must agree because {reason}, and nobody can be asked{tried}; \
+         run it on a terminal, or with `--wait 5m` and answer with `toolgate approvals`"
+    );
+    ToolError::denied(STAGE, "approval.nobody", reason)
+}

@@ -1,0 +1,187 @@
+//! A call on its way through the stages.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use policy::Decision;
+use serde_json::Value;
+use tool::{CallId, Caller, Effects, Live, Place, Plan, Prepared, ToolContext, ToolError, Updates};
+
+use crate::{registry::Entry, stages::OpenEntry, stages::Permit, turn::Turn};
+
+/// A call. Each stage that learns something about it fills in one more field.
+pub struct Call {
+    /// Our own id of it.
+    pub id: CallId,
+    /// The id the model's provider gave it, if any.
+    pub provider_call_id: Option<String>,
+    /// On whose behalf.
+    pub caller: Arc<Caller>,
+    /// Tool name as the caller wrote it.
+    pub name: String,
+    /// Arguments as the caller wrote them, or as a hook rewrote them.
+    pub args: Arc<Value>,
+    /// Whether it may go on.
+    pub live: Arc<Live>,
+    /// Where partial results go.
+    pub updates: Updates,
+    /// What the stages learnt, for the journal and the outcome.
+    pub learnt: Arc<Learning>,
+    pub(crate) origin: Origin,
+    pub(crate) turn: Option<Turn>,
+    pub(crate) entry: Option<Arc<OpenEntry>>,
+    pub(crate) tool: Option<Arc<Entry>>,
+    pub(crate) generation: u64,
+    pub(crate) deadline: Option<Instant>,
+    /// An operation of the gate's own brings its plan along, or why it cannot be made.
+    pub(crate) own: Option<Result<Planned, ToolError>>,
+    pub(crate) planned: Option<Planned>,
+    pub(crate) permit: Option<Permit>,
+    pub(crate) context: Option<ToolContext>,
+}
+
+impl Call {
+    /// The tool, once `resolve` has found it.
+    pub fn tool(&self) -> Result<&Arc<Entry>, ToolError> {
+        self.tool.as_ref().ok_or_else(|| ToolError::internal("`resolve` did not run"))
+    }
+
+    /// The decoded call, once `validate` has made it.
+    pub fn planned(&self) -> Result<&Planned, ToolError> {
+        self.planned.as_ref().ok_or_else(|| ToolError::internal("`validate` did not run"))
+    }
+
+    /// Refuses if the call was stopped while `wait` went on.
+    pub(crate) async fn unless_stopped<T>(
+        live: &Live,
+        wait: impl Future<Output = T>,
+    ) -> Result<T, ToolError> {
+        tokio::select! {
+            biased;
+            () = live.cancellation().cancelled() => {
+                live.check()?;
+                Err(ToolError::Cancelled)
+            }
+            value = wait => Ok(value),
+        }
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "call {} of `{}`", self.id, self.name)
+    }
+}
+
+/// Where a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A model, a program, a script.
+    Caller,
+    /// A person, about an operation of the gate's own.
+    Person,
+}
+
+/// A decoded call. Fields are private so that digest, plan and runnable object stay together.
+pub struct Planned {
+    args: Arc<Value>,
+    fingerprint: tool::Digest,
+    plan: Arc<Plan>,
+    prepared: Box<dyn Prepared>,
+}
+
+impl Planned {
+    pub(crate) fn new(
+        args: Arc<Value>,
+        fingerprint: tool::Digest,
+        plan: Arc<Plan>,
+        prepared: Box<dyn Prepared>,
+    ) -> Self {
+        Self { args, fingerprint, plan, prepared }
+    }
+
+    /// The arguments, as decoded.
+    pub fn args(&self) -> &Arc<Value> {
+        &self.args
+    }
+
+    /// What the call needs.
+    pub const fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Names this exact call: tool, arguments, workspace.
+    pub const fn fingerprint(&self) -> tool::Digest {
+        self.fingerprint
+    }
+
+    pub(crate) fn into_prepared(self) -> Box<dyn Prepared> {
+        self.prepared
+    }
+}
+
+impl fmt::Debug for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.fingerprint, self.plan)
+    }
+}
+
+/// What the stages learnt about a call so far.
+#[derive(Debug, Clone)]
+pub struct Learnt {
+    /// Canonical name of the tool, once found.
+    pub tool: Option<Arc<str>>,
+    /// The arguments, as they are best known.
+    pub input: Arc<Value>,
+    /// What it needs.
+    pub plan: Option<Arc<Plan>>,
+    /// The effects of the plan.
+    pub effects: Effects,
+    /// What was decided.
+    pub decision: Option<Decision>,
+    /// The person's answer it rests on.
+    pub approval: Option<String>,
+    /// Where it ran.
+    pub place: Option<Place>,
+}
+
+/// [`Learnt`], shared between the stages; and when the call began.
+#[derive(Debug)]
+pub struct Learning {
+    started: Instant,
+    started_at: SystemTime,
+    learnt: Mutex<Learnt>,
+}
+
+impl Learning {
+    pub(crate) const fn new(input: Arc<Value>, started: Instant, started_at: SystemTime) -> Self {
+        let learnt = Learnt {
+            tool: None,
+            input,
+            plan: None,
+            effects: Effects::NONE,
+            decision: None,
+            approval: None,
+            place: None,
+        };
+        Self { started, started_at, learnt: Mutex::new(learnt) }
+    }
+
+    /// How long ago the call began.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// When the call began.
+    pub const fn started_at(&self) -> SystemTime {
+        self.started_at
+    }
+
+    /// What is known now; also the way to add to it.
+    pub fn now(&self) -> MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,292 @@
+//! The one way to call a tool.
+
+use std::{fmt, sync::Arc, time::Instant};
+
+use config::Config;
+use policy::Decision;
+use serde_json::{Value, json};
+use store::{Db, Journal};
+use tokio_util::sync::CancellationToken;
+use tool::{CallId, Caller, Digest, Live, Outcome, Plan, Prepared, ToolError, ToolResult, Updates};
+
+use crate::{
+    call::{Call, Learning, Origin, Planned},
+    outcome::meta,
+    pipeline::Pipeline,
+    redactor::Redactor,
+    registry::{Entry, Registry},
+    settings::Settings,
+    shared::Shared,
+    stages::{
+        Approve, Considered, Contain, Deadline, Hooks, Permission, RateLimit, Record, Redact,
+        Resolve, Reuse, Shape, SlotStage, Validate, consider, find, plan,
+    },
+    turn::{Batch, Turn},
+    undo::{Undo, UndoTool},
+    views::View,
+};
+
+/// The order of the stages, written once.
+pub fn standard(shared: &Arc<Shared>) -> Pipeline {
+    Pipeline::default()
+        // Outermost, so that refusals are recorded too.
+        .then(Record(shared.clone()))
+        // Around everything, so that errors, panics and what goes into the journal are bounded too.
+        .then(Shape(shared.clone()))
+        // Inside shape, so that a cut cannot hide half a secret.
+        .then(Redact(shared.clone()))
+        // Before anything looks at the arguments: nothing is learnt about a tool that is not yours.
+        .then(Resolve(shared.clone()))
+        // Before hooks spawn anything and before people are disturbed.
+        .then(RateLimit(shared.clone()))
+        // Before validate, because a hook may rewrite the arguments.
+        .then(Hooks(shared.clone()))
+        // Before anybody is asked about a call that cannot run.
+        .then(Validate(shared.clone()))
+        // Before approve: a call whose capability is withheld is not put up for approval.
+        .then(Permission(shared.clone()))
+        // Last of the checks: the permit it issues is for what will run, byte for byte.
+        .then(Approve(shared.clone()))
+        // After approve: a result used again is still the answer to an authorised call.
+        .then(Reuse(shared.clone()))
+        // After approve: waiting for a person holds no slot.
+        .then(SlotStage(shared.clone()))
+        // After slot: waiting for a person or a slot does not use up the tool's time.
+        .then(Deadline(shared.clone()))
+        // Innermost: what runs was decided now, and a panic ends the tool, not the stages around it.
+        .then(Contain(shared.clone()))
+}
+
+/// A call as a surface hands it in.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Tool name as the caller wrote it.
+    pub name: String,
+    /// Arguments as the caller wrote them, or why they cannot be read.
+    pub args: Result<Value, String>,
+    /// The id the model's provider gave it, if any.
+    pub provider_call_id: Option<String>,
+    /// Where partial results go.
+    pub updates: Updates,
+    /// Stops the call.
+    pub cancel: CancellationToken,
+}
+
+impl Request {
+    /// A call of `name`.
+    pub fn new(name: &str, args: Value) -> Self {
+        Self::with(name, Ok(args))
+    }
+
+    /// A call of `name` with arguments as text. What is not JSON, or has a key twice, is refused by
+    /// the gate like any other wrong arguments.
+    pub fn from_text(name: &str, args: &str) -> Self {
+        match args.trim() {
+            "" => Self::new(name, Value::Null),
+            text => Self::with(name, tool::parse_json(text)),
+        }
+    }
+
+    fn with(name: &str, args: Result<Value, String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            args,
+            provider_call_id: None,
+            updates: Updates::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// What would happen to a call.
+#[derive(Debug)]
+pub struct Check {
+    /// What policy says.
+    pub decision: Decision,
+    /// The outcome's error, where the call could not run at all.
+    pub error: Option<ToolError>,
+    /// What it needs.
+    pub plan: Option<Arc<Plan>>,
+}
+
+/// Every call passes here, whatever surface it came by.
+#[derive(Clone)]
+pub struct Gate {
+    pipeline: Arc<Pipeline>,
+    shared: Arc<Shared>,
+    undo: Arc<Entry>,
+}
+
+impl Gate {
+    /// A gate with `shared` behind the stages that `stages` puts in order, normally [`standard`].
+    pub fn new(shared: Shared, stages: impl FnOnce(&Arc<Shared>) -> Pipeline) -> Self {
+        let shared = Arc::new(shared);
+        let undo = Arc::new(Entry::new(UndoTool::erased()));
+        Self { pipeline: Arc::new(stages(&shared)), shared, undo }
+    }
+
+    /// Calls the tool `name` for `caller`. Every call has exactly one outcome.
+    pub async fn call(&self, caller: &Caller, name: &str, args: Value) -> Outcome {
+        self.run(caller, Request::new(name, args)).await
+    }
+
+    /// Calls a tool. Dropping the future stops the call, and its outcome is still recorded.
+    pub async fn run(&self, caller: &Caller, request: Request) -> Outcome {
+        self.start(self.new_call(Arc::new(caller.clone()), request, None)).await
+    }
+
+    /// Runs the calls of one request: together while they change nothing, in order where they do.
+    /// Outcomes are in request order.
+    pub async fn run_all(&self, caller: &Caller, requests: Vec<Request>) -> Vec<Outcome> {
+        let caller = Arc::new(caller.clone());
+        let turns = Batch::places(requests.len());
+        let calls = requests
+            .into_iter()
+            .zip(turns)
+            .map(|(request, turn)| self.start(self.new_call(caller.clone(), request, Some(turn))));
+        futures_util::future::join_all(calls).await
+    }
+
+    /// Takes back all files a call changed, or none. A person's operation, recorded like any call.
+    pub async fn undo(&self, caller: &Caller, undone: CallId) -> Outcome {
+        let request = Request::new("undo", json!({"call_id": undone}));
+        let mut call = self.new_call(Arc::new(caller.clone()), request, None);
+        call.origin = Origin::Person;
+        call.tool = Some(self.undo.clone());
+        call.own = Some(self.prepare_undo(caller, undone).await);
+        self.start(call).await
+    }
+
+    /// What would happen to a call, and why. Runs nothing.
+    pub async fn check(&self, caller: &Caller, name: &str, args: &Value) -> Check {
+        let planned = find(&self.shared, caller, name)
+            .and_then(|(entry, _)| plan(&self.shared, caller, &entry, args));
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(error) => return Check::refused(error, None),
+        };
+        let plan = Some(planned.plan().clone());
+        match consider(&self.shared, caller, &planned).await {
+            Ok(Considered { decision, error }) => Check { decision, error, plan },
+            Err(error) => Check::refused(error, plan),
+        }
+    }
+
+    /// The tools; they may be added and removed while calls run.
+    pub fn registry(&self) -> &Registry {
+        &self.shared.registry
+    }
+
+    /// What `caller` has.
+    pub fn view(&self, caller: &Caller) -> Arc<View> {
+        self.shared.view(caller)
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.shared.journal
+    }
+
+    /// Approvals and permissions.
+    pub async fn db(&self) -> Result<&Db, ToolError> {
+        self.shared.db.get().await
+    }
+
+    /// Replaces the configuration. Calls that wait are decided again before they run.
+    pub fn configure(&self, config: Config, redactor: Redactor) {
+        let generation = self.shared.settings.load().generation + 1;
+        self.shared.settings.store(Arc::new(Settings::new(config, redactor, generation)));
+    }
+
+    /// The names of the stages in order.
+    pub fn stages(&self) -> Vec<&'static str> {
+        self.pipeline.names()
+    }
+
+    async fn prepare_undo(&self, caller: &Caller, undone: CallId) -> Result<Planned, ToolError> {
+        let journal = self.shared.journal.clone();
+        let found = tokio::task::spawn_blocking(move || {
+            Ok::<_, store::StoreError>((journal.entry(undone)?, journal.changes(undone)?))
+        });
+        let (entry, records) =
+            found.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
+        if entry.is_none() {
+            let problem = format!("there is no call `{undone}`; `toolgate history` lists them");
+            return Err(ToolError::invalid("undo", "call_id", problem));
+        }
+        let undo = Undo::new(undone, &records);
+        if undo.is_empty() {
+            let problem = "that call changed no files, so there is nothing to undo";
+            return Err(ToolError::invalid("undo", "call_id", problem));
+        }
+        let identity = self.shared.world.disk(caller)?.identity().to_owned();
+        let fingerprint = Digest::of(json!(["undo", identity, undone]).to_string());
+        let plan = Arc::new(undo.plan());
+        Ok(Planned::new(Arc::new(json!({"call_id": undone})), fingerprint, plan, Box::new(undo)))
+    }
+
+    fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
+        let Request { name, args, provider_call_id, updates, cancel } = request;
+        let own = args.as_ref().err().map(|problem| {
+            let problem = format!("the arguments cannot be read as JSON: {problem}");
+            Err(ToolError::invalid(&name, "", problem))
+        });
+        let args = Arc::new(args.unwrap_or_default());
+        let started_at = self.shared.world.clock().now();
+        Call {
+            id: self.shared.ids.next(),
+            provider_call_id,
+            caller,
+            name,
+            live: Arc::new(Live::new(cancel)),
+            updates,
+            learnt: Arc::new(Learning::new(args.clone(), Instant::now(), started_at)),
+            args,
+            origin: Origin::Caller,
+            turn,
+            entry: None,
+            tool: None,
+            generation: 0,
+            deadline: None,
+            own,
+            planned: None,
+            permit: None,
+            context: None,
+        }
+    }
+
+    /// In a task of its own: whoever waits may go away, the call still gets its outcome.
+    async fn start(&self, call: Call) -> Outcome {
+        let (id, name) = (call.id, call.name.clone());
+        let (learnt, live) = (call.learnt.clone(), call.live.clone());
+        let stop = live.cancellation().clone().drop_guard();
+        let pipeline = self.pipeline.clone();
+        let task = tokio::spawn(async move { pipeline.run(call).await });
+        let result: ToolResult = match task.await {
+            Ok(result) => result,
+            Err(error) => Err(ToolError::internal(error)),
+        };
+        stop.disarm();
+        if let Err(error) = &result
+            && let Some(detail) = error.operator_detail()
+        {
+            tracing::warn!(call = %id, tool = name, error = error.kind(), detail, "the call failed");
+        }
+        let name = learnt.now().tool.as_deref().map_or(name, str::to_owned);
+        Outcome::new(&name, result, meta(id, &learnt, &live))
+    }
+}
+
+impl Check {
+    fn refused(error: ToolError, plan: Option<Arc<Plan>>) -> Self {
+        let rule = if let ToolError::Denied { rule, .. } = &error { rule } else { error.kind() };
+        let decision = Decision::new(policy::Verdict::Deny, rule, error.to_string());
+        Self { decision, error: Some(error), plan }
+    }
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").field("stages", &self.pipeline.names()).finish_non_exhaustive()
+    }
+}

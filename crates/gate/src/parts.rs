@@ -1,0 +1,58 @@
+//! What a gate is put together from.
+
+use std::{path::PathBuf, sync::Arc};
+
+use arc_swap::ArcSwap;
+use config::Config;
+use store::Journal;
+use tool::{AnyTool, CallIds, Capabilities};
+
+use crate::{
+    approver::Approver, cache::Cache, definition::RegistryError, hook::Hook,
+    permissions::Permissions, questions::Questions, rates::Rates, redactor::Redactor,
+    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, views::Views,
+};
+
+/// What a gate is put together from.
+#[derive(Debug)]
+pub struct Parts {
+    /// What is allowed and how much.
+    pub config: Config,
+    /// Takes secrets out.
+    pub redactor: Redactor,
+    /// What stands behind the handles of a call.
+    pub world: Arc<dyn Capabilities>,
+    /// Where calls are recorded.
+    pub journal: Journal,
+    /// The folder of the database for everything else.
+    pub data: PathBuf,
+    /// Who can be asked, in order.
+    pub approvers: Vec<Arc<dyn Approver>>,
+    /// What the operator plugs in, in order.
+    pub hooks: Vec<Arc<dyn Hook>>,
+}
+
+impl Parts {
+    /// Puts them together around `tools`.
+    pub fn assemble(self, tools: Vec<Arc<dyn AnyTool>>) -> Result<Shared, RegistryError> {
+        let Self { config, redactor, world, journal, data, approvers, hooks } = self;
+        let registry = Registry::new(world.clone(), Settings::definitions(&config));
+        registry.add(tools)?;
+        Ok(Shared {
+            registry,
+            cache: Cache::new(config.limits.cache_bytes.value),
+            settings: ArcSwap::from_pointee(Settings::new(config, redactor, 1)),
+            ids: CallIds::new(world.clock()),
+            world,
+            journal,
+            db: LazyDb::new(data),
+            approvers,
+            hooks,
+            views: Views::default(),
+            permissions: Permissions::default(),
+            questions: Questions::default(),
+            rates: Rates::default(),
+            slots: Arc::default(),
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! Takes secrets out of text.
+
+use std::{borrow::Cow, fmt, sync::LazyLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use hmac::{Hmac, KeyInit, Mac};
+use regex::{Captures, Regex};
+use serde_json::Value;
+use sha2::Sha256;
+
+/// Begins every mark that stands for a secret.
+const MARK: &str = "⟦redacted:";
+
+/// Secrets shorter than this are not looked for: they would be found in ordinary words.
+const MIN_SECRET: usize = 6;
+
+/// The most a pattern can span, a private key in PEM above all.
+const MAX_PATTERN: usize = 8 * 1024;
+
+/// What secrets look like, by kind. A group named `s` is the secret itself, where the rest may stay.
+const PATTERNS: &[(&str, &str)] = &[
+    (
+        "private_key",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[A-Za-z0-9+/=\s:,\-\\n]{0,8000}?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\z)",
+    ),
+    ("aws_key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("github_token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
+    ("gitlab_token", r"\bglpat-[A-Za-z0-9_\-]{20,64}"),
+    ("slack_token", r"\bxox[abposr]-[A-Za-z0-9\-]{10,250}"),
+    ("api_key", r"\bsk-[A-Za-z0-9_\-]{20,250}"),
+    ("stripe_key", r"\b[rs]k_live_[A-Za-z0-9]{16,250}"),
+    ("google_key", r"\bAIza[0-9A-Za-z_\-]{35}"),
+    ("npm_token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("jwt", r"\beyJ[A-Za-z0-9_\-]{8,2000}\.eyJ[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{8,1000}"),
+    ("bearer", r"(?i)\bbearer\s+(?P<s>[A-Za-z0-9._~+/=\-]{16,4000})"),
+    ("url_password", r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s/:@]{0,100}:(?P<s>[^\s/@]{3,200})@"),
+];
+
+static REGEXES: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
+    let compiled = PATTERNS.iter().map(|(kind, pattern)| Regex::new(pattern).map(|r| (*kind, r)));
+    compiled.filter_map(Result::ok).collect()
+});
+
+/// One look that says whether any pattern could match, so that most text is looked at once.
+static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let hints = [
+        "-----BEGIN",
+        "AKIA",
+        "ASIA",
+        "gh",
+        "glpat-",
+        "xox",
+        "sk-",
+        "k_live_",
+        "AIza",
+        "npm_",
+        "eyJ",
+        "bearer",
+        "://",
+    ];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(hints).ok()
+});
+
+/// Finds secrets: those configuration names, and what looks like one.
+pub struct Redactor {
+    key: Vec<u8>,
+    names: Vec<String>,
+    values: Option<AhoCorasick>,
+    longest: usize,
+}
+
+impl Redactor {
+    /// `key` makes the marks: the same secret has the same mark here and another one elsewhere.
+    pub fn new(key: &[u8], secrets: impl IntoIterator<Item = (String, String)>) -> Self {
+        let secrets: Vec<_> =
+            secrets.into_iter().filter(|(_, value)| value.len() >= MIN_SECRET).collect();
+        let values = (!secrets.is_empty()).then(|| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(secrets.iter().map(|(_, value)| value))
+        });
+        Self {
+            key: key.to_vec(),
+            longest: secrets.iter().map(|(_, value)| value.len()).max().unwrap_or_default(),
+            names: secrets.into_iter().map(|(name, _)| name).collect(),
+            values: values.and_then(Result::ok),
+        }
+    }
+
+    /// The text without secrets; borrowed if there were none.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = self.named(text);
+        if !HINTS.as_ref().is_none_or(|hints| hints.is_match(&*text)) {
+            return text;
+        }
+        REGEXES.iter().fold(text, |text, (kind, regex)| {
+            if !regex.is_match(&text) {
+                return text;
+            }
+            Cow::Owned(
+                regex
+                    .replace_all(&text, |found: &Captures<'_>| self.replace(kind, found))
+                    .into_owned(),
+            )
+        })
+    }
+
+    /// The value with every text in it redacted, keys too.
+    pub fn value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text).into_owned()),
+            Value::Array(items) => items.iter().map(|item| self.value(item)).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| (self.text(key).into_owned(), self.value(value)))
+                .collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// Moves `cut` to before the secret it would cut in two.
+    pub(crate) fn before_secret(&self, text: &str, mut cut: usize) -> usize {
+        loop {
+            let named = self.values.iter().flat_map(|values| values.find_iter(text));
+            let named = named.map(|found| found.start()..found.end());
+            let looks = REGEXES.iter().flat_map(|(_, regex)| regex.find_iter(text));
+            let mut spans = named.chain(looks.map(|found| found.range()));
+            match spans.find(|span| span.start < cut && cut < span.end) {
+                Some(span) => cut = span.start,
+                None => return cut,
+            }
+        }
+    }
+
+    /// Whether a text carries a mark of ours back.
+    pub fn is_marked(text: &str) -> bool {
+        text.contains(MARK)
+    }
+
+    /// The length of the longest secret that configuration names.
+    pub fn longest_named(&self) -> usize {
+        self.longest
+    }
+
+    /// The most of a stream that is ever held back.
+    pub fn hold_back(&self) -> usize {
+        self.longest.max(MAX_PATTERN)
+    }
+
+    fn named<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(values) = self.values.as_ref().filter(|values| values.is_match(text)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut out = String::with_capacity(text.len());
+        values.replace_all_with(text, &mut out, |found, secret, out| {
+            let name = self.names.get(found.pattern().as_usize()).map_or("secret", String::as_str);
+            out.push_str(&self.mark(name, secret));
+            true
+        });
+        Cow::Owned(out)
+    }
+
+    fn replace(&self, kind: &str, found: &Captures<'_>) -> String {
+        let whole = found.get(0).map_or("", |all| all.as_str());
+        found.name("s").map_or_else(
+            || self.mark(kind, whole),
+            |secret| whole.replace(secret.as_str(), &self.mark(kind, secret.as_str())),
+        )
+    }
+
+    /// A keyed hash, so that nobody can find the secret by guessing and comparing.
+    fn mark(&self, kind: &str, secret: &str) -> String {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else {
+            return format!("{MARK}{kind}⟧");
+        };
+        mac.update(secret.as_bytes());
+        let bytes = mac.finalize().into_bytes();
+        let hash = bytes.iter().take(4).fold(0_u32, |hash, byte| hash << 8 | u32::from(*byte));
+        format!("{MARK}{kind}:{hash:08x}⟧")
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Redactor;
+
+    fn redactor() -> Redactor {
+        Redactor::new(b"key", [("db".to_owned(), "hunter2hunter2".to_owned())])
+    }
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert_eq!(super::REGEXES.len(), super::PATTERNS.len());
+    }
+
+    #[test]
+    fn takes_out_what_is_named_and_what_looks_like_a_secret() {
+        let redactor = redactor();
+        let pem = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow==\n-----END RSA PRIVATE KEY-----";
+        let github = format!("ghp_{}", "a1B2".repeat(9));
+        for (text, kind) in [
+            ("password is hunter2hunter2.", "db"),
+            ("Authorization: Bearer abcdefghijklmnop.qrst", "bearer"),
+            ("key AKIAIOSFODNN7EXAMPLE ends", "aws_key"),
+            (pem, "private_key"),
+            (github.as_str(), "github_token"),
+            ("postgres://user:s3cretpw@host/db", "url_password"),
+        ] {
+            let out = redactor.text(text).into_owned();
+            assert!(out.contains(&format!("⟦redacted:{kind}:")), "{text}: {out}");
+            assert!(Redactor::is_marked(&out));
+            for secret in
+                ["hunter2", "abcdefghijklmnop", "AKIAIOSFODNN7", "MIIEow", "a1B2", "s3cretpw"]
+            {
+                assert!(!out.contains(secret), "{out}");
+            }
+            assert_eq!(out, redactor.text(text), "the same secret has the same mark");
+        }
+    }
+
+    #[test]
+    fn leaves_ordinary_text_alone() {
+        let redactor = redactor();
+        for text in ["", "the bearer of news", "https://example.org/a:b@c", "sketch", "hunter2"] {
+            assert_eq!(redactor.text(text), text);
+        }
+        let value = json!({"a": [1, "hunter2hunter2"], "n": null});
+        assert!(!redactor.value(&value).to_string().contains("hunter2hunter2"));
+    }
+}

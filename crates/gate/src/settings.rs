@@ -1,0 +1,73 @@
+//! Configuration in the form the stages use it, replaced whole when it changes.
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use config::Config;
+use tool::{Rate, ToolInfo};
+
+use crate::{
+    definition::DefinitionLimits, redactor::Redactor, slots::SlotLimits, validate::ArgumentLimits,
+};
+
+/// Configuration at one moment.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) generation: u64,
+    pub(crate) config: Config,
+    pub(crate) redactor: Redactor,
+    pub(crate) slots: SlotLimits,
+    pub(crate) arguments: ArgumentLimits,
+}
+
+impl Settings {
+    /// Works out what the stages need.
+    pub(crate) fn new(config: Config, redactor: Redactor, generation: u64) -> Self {
+        let limits = &config.limits;
+        Self {
+            generation,
+            slots: SlotLimits {
+                per_agent: limits.calls_per_agent.get(),
+                waiting_per_agent: limits.waiting_per_agent.value,
+                total: NonZeroUsize::get(limits.calls_total.value),
+            },
+            arguments: ArgumentLimits {
+                string_bytes: size(limits.string_bytes.value),
+                large_string_bytes: size(limits.large_string_bytes.value),
+                array_items: limits.array_items.value,
+                depth: limits.depth.value,
+            },
+            config,
+            redactor,
+        }
+    }
+
+    /// How large a definition may be.
+    pub(crate) fn definitions(config: &Config) -> DefinitionLimits {
+        let limits = &config.limits;
+        DefinitionLimits { parameters: limits.parameters.value, depth: limits.depth.value }
+    }
+
+    /// How long a call of `tool` may take.
+    pub(crate) fn timeout(&self, tool: &ToolInfo) -> Duration {
+        let limits = &self.config.limits;
+        let own = limits.timeouts.get(&*tool.name).or(limits.timeout.as_ref());
+        own.map_or(tool.timeout, |timeout| timeout.value)
+    }
+
+    /// How often a user may call `tool`.
+    pub(crate) fn rate(&self, tool: &ToolInfo) -> Option<Rate> {
+        self.config.limits.rates.get(&*tool.name).map(|rate| rate.value).or(tool.rate)
+    }
+
+    pub(crate) fn output_bytes(&self) -> usize {
+        size(self.config.limits.output_bytes.value)
+    }
+
+    pub(crate) fn model_output_bytes(&self) -> usize {
+        size(self.config.limits.model_output_bytes.value)
+    }
+}
+
+fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

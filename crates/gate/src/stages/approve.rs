@@ -1,0 +1,134 @@
+//! Decides whether this exact call may run.
+
+use std::sync::Arc;
+
+use policy::{Decision, Verdict, decide};
+use tool::{Caller, Digest, Facts, Need, Plan, ToolError, ToolResult};
+
+use crate::{
+    ask::{Asked, ask},
+    call::{Call, Origin, Planned},
+    pipeline::{Next, Stage},
+    shared::Shared,
+};
+
+/// Decides by policy, asks a person where policy says so, and issues the permit.
+#[derive(Debug)]
+pub(crate) struct Approve(pub(crate) Arc<Shared>);
+
+/// Proof that exactly this call may run, once. Only this file can make one, and it cannot be cloned.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    fingerprint: Digest,
+}
+
+impl Permit {
+    /// Uses the permit up, if it is for this call.
+    pub(crate) fn redeem(self, planned: &Planned) -> Result<(), ToolError> {
+        if self.fingerprint == planned.fingerprint() {
+            return Ok(());
+        }
+        let reason = "the call changed after it was approved";
+        Err(ToolError::denied(Approve::NAME, "permit", reason))
+    }
+}
+
+impl Stage for Approve {
+    const NAME: &'static str = "approve";
+
+    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+        let Considered { decision, error } = match call.origin {
+            Origin::Person => Considered::by_person(),
+            Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,
+        };
+        call.learnt.now().decision = Some(decision.clone());
+        match decision.verdict {
+            Verdict::Allow => {}
+            Verdict::Ask => {
+                let scopes = scopes(call.planned()?.plan());
+                let Asked { approval, .. } = ask(&self.0, &call, &decision, scopes).await?;
+                call.learnt.now().approval = Some(approval);
+            }
+            Verdict::Deny => {
+                let refusal = || ToolError::denied(Self::NAME, decision.rule, decision.reason);
+                return Err(error.unwrap_or_else(refusal));
+            }
+        }
+        call.permit = Some(Permit { fingerprint: call.planned()?.fingerprint() });
+        next.run(call).await
+    }
+}
+
+/// What policy says about a call, and the error itself where a path cannot be used.
+#[derive(Debug)]
+pub(crate) struct Considered {
+    pub(crate) decision: Decision,
+    pub(crate) error: Option<ToolError>,
+}
+
+impl Considered {
+    /// What a person does themselves is not put to a person again.
+    fn by_person() -> Self {
+        let decision = Decision::new(Verdict::Allow, "person", "a person does it themselves");
+        Self { decision, error: None }
+    }
+}
+
+/// Looks up what the plan is about, and decides.
+pub(crate) async fn consider(
+    shared: &Shared,
+    caller: &Caller,
+    planned: &Planned,
+) -> Result<Considered, ToolError> {
+    let facts = facts(shared, caller, planned.plan()).await?;
+    let ask = shared.settings.load().config.tools.ask.value;
+    let decision = decide(ask, planned.plan(), &facts);
+    let error = facts.paths.into_iter().find_map(Result::err);
+    Ok(Considered { decision, error })
+}
+
+async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Facts, ToolError> {
+    let is_file = |need: &&Need| matches!(need, Need::Read(_) | Need::Write(_));
+    if !plan.needs().iter().any(|need| is_file(&need)) {
+        return Ok(Facts::default());
+    }
+    let (disk, plan) = (shared.world.disk(caller)?, plan.clone());
+    let look = move || plan.needs().iter().filter(is_file).map(|need| disk.look(need)).collect();
+    let paths = tokio::task::spawn_blocking(look).await.map_err(ToolError::internal)?;
+    Ok(Facts { paths })
+}
+
+/// What an answer for always can be scoped to besides this exact call: folders all of it is beneath.
+fn scopes(plan: &Plan) -> Vec<String> {
+    let mut folders: Option<Vec<String>> = None;
+    for need in plan.needs() {
+        let (Need::Read(path) | Need::Write(path)) = need else { return Vec::new() };
+        let above = path.ancestors();
+        folders = Some(match folders {
+            None => above,
+            Some(known) => known.into_iter().filter(|folder| above.contains(folder)).collect(),
+        });
+    }
+    folders.into_iter().flatten().map(|folder| format!("folder:{folder}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tool::{FilePath, Need, Plan};
+
+    use super::scopes;
+
+    #[test]
+    fn offers_folders_that_hold_all_of_the_call() {
+        let write = |path| Need::Write(FilePath::new(path));
+        for (plan, expected) in [
+            (Plan::default(), ""),
+            (Plan::from([write("a/b/c.txt")]), "folder:a/b folder:a folder:."),
+            (Plan::from([write("a/b/c"), write("a/d")]), "folder:a folder:."),
+            (Plan::from([write("/x/y")]), "folder:/x"),
+            (Plan::from([write("a/b"), Need::Act("send".into())]), ""),
+        ] {
+            assert_eq!(scopes(&plan).join(" "), expected);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Gives a call its handles and keeps a broken tool from taking anything else down.
+
+use std::{
+    any::Any,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Instant,
+};
+
+use policy::Verdict;
+use tool::{Capability, ContextParts, Place, ToolContext, ToolError, ToolResult};
+
+use super::{Considered, consider, resolve::find};
+use crate::{
+    call::{Call, Origin},
+    pipeline::{Next, Stage},
+    shared::Shared,
+};
+
+/// Innermost: what runs was decided now, is recorded, and cannot take the gate down.
+#[derive(Debug)]
+pub(crate) struct Contain(pub(crate) Arc<Shared>);
+
+impl Stage for Contain {
+    const NAME: &'static str = "contain";
+
+    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+        self.decide_again(&call).await?;
+        let permit = call.permit.take();
+        let permit = permit.ok_or_else(|| {
+            ToolError::denied(Self::NAME, "permit", "no stage issued a permit for this call")
+        })?;
+        permit.redeem(call.planned()?)?;
+        let Some(entry) = call.entry.clone() else {
+            return Err(ToolError::denied(Self::NAME, "record", "this call would not be recorded"));
+        };
+        // Durable before anything changes: an effect never happens without a record before it.
+        entry.begin().await?;
+        call.learnt.now().place = Some(Place::Host);
+        call.context = Some(self.context(&call)?);
+        let mut tool = pin!(next.run(call));
+        poll_fn(|cx| {
+            caught(|| tool.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
+        })
+        .await
+    }
+}
+
+impl Contain {
+    /// Configuration or tools may have changed while the call waited; the stricter one holds.
+    async fn decide_again(&self, call: &Call) -> Result<(), ToolError> {
+        let same = call.generation == self.0.view(&call.caller).generation();
+        if same || call.origin == Origin::Person {
+            return Ok(());
+        }
+        let (entry, _) = find(&self.0, &call.caller, &call.name)?;
+        if !Arc::ptr_eq(entry.tool(), call.tool()?.tool()) {
+            return Err(changed("the tool was replaced"));
+        }
+        let planned = call.planned()?;
+        let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
+        let approved = call.learnt.now().approval.is_some();
+        match (decision.verdict, error) {
+            (_, Some(error)) => Err(error),
+            (Verdict::Allow, None) => Ok(()),
+            (Verdict::Ask, None) if approved => Ok(()),
+            (Verdict::Ask | Verdict::Deny, None) => Err(changed(&decision.reason)),
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that builds a context")]
+    fn context(&self, call: &Call) -> Result<ToolContext, ToolError> {
+        let uses_files = call.tool()?.info().uses.contains(&Capability::Files);
+        let disk = uses_files.then(|| self.0.world.disk(&call.caller)).transpose()?;
+        Ok(ToolContext::new(ContextParts {
+            call: call.id,
+            caller: call.caller.clone(),
+            plan: call.planned()?.plan().clone(),
+            live: call.live.clone(),
+            deadline: call.deadline.unwrap_or_else(Instant::now),
+            clock: self.0.world.clock(),
+            updates: call.updates.clone(),
+            disk,
+            log: Arc::new(self.0.journal.clone()),
+        }))
+    }
+}
+
+fn changed(why: &str) -> ToolError {
+    let reason =
+        format!("policy changed while the call waited: {why}; call again if it still makes sense");
+    ToolError::denied(Contain::NAME, "changed", reason)
+}
+
+/// Runs `code` of a tool. What a panic left half done is the tool's own and is dropped with it,
+/// which is why asserting unwind safety is right here.
+pub(super) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, ToolError> {
+    catch_unwind(AssertUnwindSafe(code))
+        .map_err(|panic| ToolError::failed_by("the tool crashed", message(panic.as_ref())))
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("panic without a message")
+        .to_owned()
+}

@@ -1,0 +1,81 @@
+//! Whether somebody gave this agent the capabilities the call needs.
+
+use std::sync::Arc;
+
+use policy::{Decision, Verdict};
+use store::{Decision as AnswerDecision, PermissionState};
+use tool::{Capability, ToolError, ToolResult};
+
+use crate::{
+    ask::ask,
+    call::{Call, Origin},
+    pipeline::{Next, Stage},
+    shared::Shared,
+};
+
+/// Refuses a call whose capability is withheld before anybody is asked about the call itself.
+#[derive(Debug)]
+pub(crate) struct Permission(pub(crate) Arc<Shared>);
+
+impl Stage for Permission {
+    const NAME: &'static str = "permission";
+
+    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+        if call.origin == Origin::Caller {
+            for capability in call.planned()?.plan().capabilities() {
+                self.check(&call, capability).await?;
+            }
+        }
+        next.run(call).await
+    }
+}
+
+impl Permission {
+    async fn check(&self, call: &Call, capability: Capability) -> Result<(), ToolError> {
+        let shared = &self.0;
+        match shared.permissions.state(&shared.db, &call.caller, capability).await? {
+            PermissionState::Granted => Ok(()),
+            PermissionState::Ask => self.ask(call, capability).await,
+            PermissionState::Denied => {
+                let reason = format!(
+                    "permission `{capability}` was denied by the user; \
+                     `toolgate permissions grant {capability} --agent {}` allows it",
+                    call.caller.agent
+                );
+                Err(denied("denied", reason))
+            }
+            PermissionState::DeniedForGood => {
+                let reason = format!(
+                    "permission `{capability}` was denied for good; do not ask for it again. Only \
+                     the owner can change that, with `toolgate permissions grant {capability}`"
+                );
+                Err(denied("denied_for_good", reason))
+            }
+        }
+    }
+
+    /// An answer for the session or for always is remembered as the permission itself.
+    async fn ask(&self, call: &Call, capability: Capability) -> Result<(), ToolError> {
+        let agent = &call.caller.agent;
+        let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
+        let decision = Decision::new(Verdict::Ask, "permission", reason);
+        let scopes = vec![format!("permission:{capability}")];
+        let asked = ask(&self.0, call, &decision, scopes).await?;
+        if matches!(asked.decision, AnswerDecision::AllowAlways { .. }) {
+            let granted = store::Permission {
+                user: call.caller.user.to_string(),
+                agent: agent.to_string(),
+                capability,
+                state: PermissionState::Granted,
+                by: asked.by,
+                at: self.0.world.clock().now(),
+            };
+            self.0.db.get().await?.set_permission(granted).await?;
+        }
+        Ok(())
+    }
+}
+
+fn denied(rule: &str, reason: String) -> ToolError {
+    ToolError::denied(Permission::NAME, format!("permission.{rule}"), reason)
+}

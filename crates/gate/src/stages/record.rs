@@ -1,0 +1,180 @@
+//! Writes the journal.
+
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use policy::Decision;
+use serde_json::{Value, json};
+use store::{Durability, Ending, Intent, Record as JournalRecord};
+use tool::{CallId, Caller, Effects, Live, Outcome, ToolError, ToolResult};
+
+use crate::{
+    call::{Call, Learning},
+    outcome::meta,
+    pipeline::{Next, Stage},
+    shared::Shared,
+};
+
+/// Records an intent before the call and an outcome after it, refusals included.
+#[derive(Debug)]
+pub(crate) struct Record(pub(crate) Arc<Shared>);
+
+impl Stage for Record {
+    const NAME: &'static str = "record";
+
+    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+        let entry = Arc::new(OpenEntry::new(&self.0, &call));
+        call.entry = Some(entry.clone());
+        let result = next.run(call).await;
+        end(&entry.live).await;
+        entry.close(&result).await?;
+        result
+    }
+}
+
+/// From here on the call's handles refuse; a change that is being made is waited for.
+async fn end(live: &Arc<Live>) {
+    if !live.try_end() {
+        let live = live.clone();
+        // The only failure is a panic in `end`, and then there is nothing left to wait for.
+        let _ = tokio::task::spawn_blocking(move || live.end()).await;
+    }
+}
+
+/// An entry of the journal without an outcome yet.
+#[derive(Debug)]
+pub(crate) struct OpenEntry {
+    shared: Arc<Shared>,
+    call: CallId,
+    provider_call_id: Option<String>,
+    caller: Arc<Caller>,
+    name: String,
+    learnt: Arc<Learning>,
+    live: Arc<Live>,
+    begun: AtomicBool,
+    closed: AtomicBool,
+}
+
+impl OpenEntry {
+    fn new(shared: &Arc<Shared>, call: &Call) -> Self {
+        Self {
+            shared: shared.clone(),
+            call: call.id,
+            provider_call_id: call.provider_call_id.clone(),
+            caller: call.caller.clone(),
+            name: call.name.clone(),
+            learnt: call.learnt.clone(),
+            live: call.live.clone(),
+            begun: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Writes the intent, once: before the tool runs, or before a person is asked.
+    pub(crate) async fn begin(&self) -> Result<(), ToolError> {
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let effects = self.learnt.now().effects;
+        let records = vec![JournalRecord::Intent(Box::new(self.intent()))];
+        let written = self.shared.journal.append(records, durability(effects)).await;
+        written.map_err(ToolError::internal)
+    }
+
+    /// Writes the outcome, once, before the caller hears of it.
+    async fn close(&self, result: &ToolResult) -> Result<(), ToolError> {
+        self.closed.store(true, Ordering::Relaxed);
+        let (records, durability) = self.ending_records(result);
+        self.shared.journal.append(records, durability).await.map_err(ToolError::internal)
+    }
+
+    /// A call that was refused before it began has its intent written now.
+    fn ending_records(&self, result: &ToolResult) -> (Vec<JournalRecord>, Durability) {
+        let begun = self.begun.swap(true, Ordering::Relaxed);
+        let intent = (!begun).then(|| JournalRecord::Intent(Box::new(self.intent())));
+        let ending = JournalRecord::Outcome(Box::new(self.ending(result)));
+        let effects = if begun { self.learnt.now().effects } else { Effects::NONE };
+        (intent.into_iter().chain([ending]).collect(), durability(effects))
+    }
+
+    fn intent(&self) -> Intent {
+        let learnt = self.learnt.now().clone();
+        let settings = self.shared.settings.load();
+        let decision = learnt.decision;
+        Intent {
+            call: self.call,
+            provider_call_id: self.provider_call_id.clone(),
+            message_id: None,
+            caller: self.caller.clone(),
+            tool: learnt.tool.unwrap_or_else(|| self.name.as_str().into()),
+            input: settings.redactor.value(&learnt.input),
+            plan: learnt.plan.as_deref().map_or(Value::Null, |plan| json!(plan)),
+            effects: learnt.effects,
+            decision: decision.as_ref().map_or("", |d| d.verdict.name()).into(),
+            rule: decision.as_ref().map(|d| d.rule.clone()).unwrap_or_default(),
+            reason: decision.map(|d| d.reason).unwrap_or_default(),
+            started: self.learnt.started_at(),
+        }
+    }
+
+    fn ending(&self, result: &ToolResult) -> Ending {
+        let settings = self.shared.settings.load();
+        let redact = |text: String| settings.redactor.text(&text).into_owned();
+        let meta = meta(self.call, &self.learnt, &self.live);
+        let learnt = self.learnt.now().clone();
+        let error = result.as_ref().err();
+        let (decision, rule) = decided(error, learnt.decision.as_ref());
+        Ending {
+            call: self.call,
+            error_type: error.map(|error| error.kind().into()),
+            message: error.map(|error| redact(error.to_string())),
+            detail: error.and_then(ToolError::operator_detail).map(redact),
+            output: Outcome::summary(result),
+            decision,
+            rule,
+            approval: learnt.approval,
+            place: meta.place,
+            effects: meta.effects,
+            changed: json!(meta.changed),
+            duration_ms: meta.duration_ms,
+            answered_by: result.as_ref().ok().and_then(|output| output.answered_by.clone()),
+            finished: self.shared.world.clock().now(),
+        }
+    }
+}
+
+/// A refusal is a decision too, whichever stage made it.
+fn decided(error: Option<&ToolError>, decision: Option<&Decision>) -> (Cow<'static, str>, String) {
+    match (error, decision) {
+        (Some(ToolError::Denied { stage, rule, .. }), _) => {
+            ("deny".into(), format!("{stage}:{rule}"))
+        }
+        (_, Some(decision)) => (decision.verdict.name().into(), decision.rule.clone()),
+        (_, None) => ("".into(), String::new()),
+    }
+}
+
+/// What changes something must be on the disk; the rest must survive a killed process.
+const fn durability(effects: Effects) -> Durability {
+    if effects.changes() { Durability::Disk } else { Durability::Process }
+}
+
+impl Drop for OpenEntry {
+    /// Only a stage that panicked or a runtime that shut down leaves an entry open.
+    fn drop(&mut self) {
+        if self.closed.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.live.end();
+        let (records, durability) = self.ending_records(&Err(ToolError::Cancelled));
+        if let Err(error) = self.shared.journal.append_blocking(records, durability) {
+            // The intent stays, and shows as interrupted when the next process starts.
+            tracing::error!(call = %self.call, %error, "the outcome could not be recorded");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Finds the tool.
+
+use std::sync::Arc;
+
+use tool::{Caller, ToolError, ToolResult};
+
+use crate::{
+    call::Call,
+    pipeline::{Next, Stage},
+    registry::Entry,
+    shared::Shared,
+    views::Found,
+};
+
+/// What non-owners are told about a tool that is the owner's alone.
+const OWNER_ONLY: &str = "Tool restricted to owner senders.";
+
+/// Looks the name up in what the caller has. Nothing is learnt about a tool that is not theirs.
+#[derive(Debug)]
+pub(crate) struct Resolve(pub(crate) Arc<Shared>);
+
+impl Stage for Resolve {
+    const NAME: &'static str = "resolve";
+
+    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+        // The gate's own operations bring their tool along; it is in nobody's view.
+        if call.tool.is_none() {
+            let (entry, generation) = find(&self.0, &call.caller, &call.name)?;
+            (call.tool, call.generation) = (Some(entry), generation);
+        }
+        let name = call.tool()?.info().name.clone();
+        call.learnt.now().tool = Some(name);
+        next.run(call).await
+    }
+}
+
+/// The tool that `name` means to `caller`, and the generation of the view that said so.
+pub(crate) fn find(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+) -> Result<(Arc<Entry>, u64), ToolError> {
+    let view = shared.view(caller);
+    match view.find(name) {
+        Found::Tool(entry) => Ok((entry.clone(), view.generation())),
+        Found::Withheld(_, rule) if rule.layer == "owner" => {
+            Err(ToolError::denied(Resolve::NAME, "owner", OWNER_ONLY))
+        }
+        Found::Withheld(_, rule) => Err(not_available(name, &rule.text)),
+        Found::Unavailable(_, reason) => Err(not_available(name, reason)),
+        Found::Unknown => Err(not_available(name, "there is no such tool")),
+    }
+}
+
+/// The reason is for the operator alone.
+fn not_available(name: &str, reason: &str) -> ToolError {
+    tracing::info!(tool = name, reason, "not available");
+    ToolError::NotAvailable(name.to_owned())
+}

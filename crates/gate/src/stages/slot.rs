@@ -1,0 +1,30 @@
+//! Bounds how many calls run at once.
+
+use std::sync::Arc;
+
+use tool::ToolResult;
+
+use crate::{
+    call::Call,
+    pipeline::{Next, Stage},
+    shared::Shared,
+};
+
+/// Waits for the call's turn in its request and for a slot of its agent.
+#[derive(Debug)]
+pub(crate) struct SlotStage(pub(crate) Arc<Shared>);
+
+impl Stage for SlotStage {
+    const NAME: &'static str = "slot";
+
+    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+        if let Some(turn) = &call.turn {
+            let effects = call.planned()?.plan().effects();
+            Call::unless_stopped(&call.live, turn.wait(effects)).await?;
+        }
+        let limits = self.0.settings.load().slots;
+        let wait = self.0.slots.acquire(&call.caller.agent, limits);
+        let _slot = Call::unless_stopped(&call.live, wait).await??;
+        next.run(call).await
+    }
+}

@@ -1,0 +1,119 @@
+//! The tools one caller has, worked out once.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use policy::{Rule, Rules};
+use tool::{Caller, Role};
+
+use crate::{
+    registry::{Entry, Snapshot},
+    settings::Settings,
+};
+
+/// Views kept at once; beyond that all are worked out again.
+const MAX_VIEWS: usize = 256;
+
+/// What one caller has of the tools of one moment.
+#[derive(Debug)]
+pub struct View {
+    snapshot: Arc<Snapshot>,
+    settings: u64,
+    against: HashMap<Arc<str>, Rule>,
+}
+
+/// What a view says about a name.
+#[derive(Debug)]
+pub enum Found<'a> {
+    /// The caller has the tool.
+    Tool(&'a Arc<Entry>),
+    /// There is such a tool, but not for this caller.
+    Withheld(&'a Arc<Entry>, &'a Rule),
+    /// The tool is the caller's but cannot work here.
+    Unavailable(&'a Arc<Entry>, &'a str),
+    /// There is no such tool.
+    Unknown,
+}
+
+impl View {
+    fn new(snapshot: Arc<Snapshot>, settings: &Settings, caller: &Caller) -> Self {
+        let rules = Rules::new(&settings.config, caller);
+        let against = snapshot.tools().filter_map(|entry| {
+            let rule = rules.against(entry.info())?;
+            Some((entry.info().name.clone(), rule))
+        });
+        let against = against.collect();
+        Self { snapshot, settings: settings.generation, against }
+    }
+
+    /// Looks a name up; the cost does not depend on how many tools there are.
+    pub fn find(&self, name: &str) -> Found<'_> {
+        let Some(entry) = self.snapshot.find(name) else { return Found::Unknown };
+        let name = &entry.info().name;
+        if let Some(rule) = self.against.get(name) {
+            return Found::Withheld(entry, rule);
+        }
+        match self.snapshot.unavailable(name) {
+            Some(reason) => Found::Unavailable(entry, reason),
+            None => Found::Tool(entry),
+        }
+    }
+
+    /// The tools of the view, in name order.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.snapshot.tools().filter(|entry| {
+            let name = &entry.info().name;
+            !self.against.contains_key(name) && self.snapshot.unavailable(name).is_none()
+        })
+    }
+
+    /// Every tool there is, for the owner to look at.
+    pub const fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Changes whenever configuration or registry do.
+    pub fn generation(&self) -> u64 {
+        // Two counters that each fit far below half of the bits.
+        self.settings << 32 | self.snapshot.generation() & 0xffff_ffff
+    }
+}
+
+/// Views by what they depend on.
+#[derive(Debug, Default)]
+pub(crate) struct Views {
+    views: Mutex<ByCaller>,
+}
+
+type ByCaller = HashMap<(Arc<str>, Role), Arc<View>>;
+
+impl Views {
+    /// The view of `caller` now.
+    pub(crate) fn get(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        settings: &Settings,
+        caller: &Caller,
+    ) -> Arc<View> {
+        let key = (caller.agent.clone(), caller.role);
+        if let Some(view) = self.lock().get(&key).filter(|view| {
+            view.settings == settings.generation && Arc::ptr_eq(&view.snapshot, snapshot)
+        }) {
+            return view.clone();
+        }
+        // Worked out without the lock: a large registry must not hold up callers that have a view.
+        let view = Arc::new(View::new(snapshot.clone(), settings, caller));
+        let mut views = self.lock();
+        if views.len() >= MAX_VIEWS {
+            views.clear();
+        }
+        views.insert(key, view.clone());
+        view
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ByCaller> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

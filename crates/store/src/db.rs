@@ -1,0 +1,108 @@
+//! The database for everything but the journal.
+
+mod approval;
+mod approval_id;
+mod approvals;
+mod grants;
+mod permissions;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rusqlite::OpenFlags;
+use sqlx::{
+    Sqlite, SqlitePool, Transaction,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use tokio::task::spawn_blocking;
+
+pub use self::{
+    approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval, Which},
+    approval_id::ApprovalId,
+    grants::{Grant, Wanted},
+    permissions::{Permission, PermissionState},
+};
+use crate::{
+    StoreError,
+    folder::{FolderLock, private_file},
+};
+
+/// The format this code reads and writes.
+const FORMAT: i64 = 1;
+/// How long to wait for other processes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Approvals, grants and permissions. Any number of processes use it at once.
+#[derive(Debug, Clone)]
+pub struct Db {
+    pool: SqlitePool,
+    watch: Arc<Mutex<rusqlite::Connection>>,
+}
+
+impl Db {
+    /// Opens the database in the folder `data`, and makes both if they are missing.
+    pub async fn open(data: &Path) -> Result<Self, StoreError> {
+        let path = data.join("toolgate.db");
+        let (folder, file) = (data.to_owned(), path.clone());
+        let prepare = move || {
+            let lock = FolderLock::take(&folder)?;
+            private_file(&file)?;
+            Ok::<_, StoreError>(lock)
+        };
+        let _lock = spawn_blocking(prepare).await.map_err(|_| StoreError::Stopped)??;
+        let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options(&path)).await?;
+        migrate(&pool, &path).await?;
+        let watch = Arc::new(Mutex::new(watch(path).await?));
+        Ok(Self { pool, watch })
+    }
+
+    /// Changes whenever anybody, this process or another, changed something. Cheap enough to look
+    /// at before each call; a number only means something beside an earlier one of the same `Db`.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut query = watch.prepare_cached("PRAGMA data_version")?;
+        Ok(query.query_row([], |row| row.get(0))?)
+    }
+
+    /// A transaction that is the only one to write from its start, so that what it looked at still
+    /// holds when it writes.
+    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?)
+    }
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .journal_mode(SqliteJournalMode::Wal)
+        // A revoked grant must stay revoked after a power cut.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+}
+
+async fn migrate(pool: &SqlitePool, path: &Path) -> Result<(), StoreError> {
+    let found = sqlx::query_scalar::<_, i64>("PRAGMA user_version").fetch_one(pool).await?;
+    match found {
+        0 => {
+            let schema = concat!(
+                "BEGIN; ",
+                include_str!("db/schema.sql"),
+                "PRAGMA user_version = 1; COMMIT;"
+            );
+            sqlx::raw_sql(schema).execute(pool).await?;
+            Ok(())
+        }
+        FORMAT => Ok(()),
+        found => Err(StoreError::Newer { path: path.to_owned(), found }),
+    }
+}
+
+async fn watch(path: PathBuf) -> Result<rusqlite::Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = move || rusqlite::Connection::open_with_flags(path, flags);
+    Ok(spawn_blocking(open).await.map_err(|_| StoreError::Stopped)??)
+}

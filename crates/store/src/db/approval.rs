@@ -1,0 +1,184 @@
+//! What is asked, and what is answered.
+
+use std::{fmt, str::FromStr, time::SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tool::{CallId, Digest, Effects, Place};
+
+use crate::{
+    ApprovalId,
+    time::{shown, shown_if_any},
+};
+
+/// A question to a person about one exact call. Everything in it is redacted already.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NewApproval {
+    /// The call.
+    pub call: CallId,
+    /// On behalf of this user.
+    pub user: String,
+    /// By this agent.
+    pub agent: String,
+    /// In this session.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub input: Value,
+    /// What it needs.
+    pub plan: Value,
+    /// The effects of the plan.
+    pub effects: Effects,
+    /// Where it would run.
+    pub place: Option<Place>,
+    /// Why somebody is asked.
+    pub reason: String,
+    /// The rule that says so.
+    pub rule: String,
+    /// Names exactly what would run.
+    pub fingerprint: Digest,
+    /// What the answer may be remembered for, beyond the exact call.
+    pub scopes: Vec<String>,
+    /// When it was asked.
+    #[serde(serialize_with = "shown")]
+    pub asked_at: SystemTime,
+    /// When nobody waits for the answer any more.
+    #[serde(serialize_with = "shown")]
+    pub expires_at: SystemTime,
+}
+
+/// A question, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Approval {
+    /// Its name.
+    pub id: ApprovalId,
+    /// What was asked.
+    #[serde(flatten)]
+    pub request: NewApproval,
+    /// How it stands.
+    pub status: ApprovalStatus,
+    /// `allow_once`, `allow_session`, `allow_always` or `deny`, once answered.
+    pub decision: Option<String>,
+    /// Who answered.
+    pub answered_by: Option<String>,
+    /// When it was answered, withdrawn or expired.
+    #[serde(serialize_with = "shown_if_any")]
+    pub answered_at: Option<SystemTime>,
+    /// What the person said, or why it was withdrawn.
+    pub message: Option<String>,
+}
+
+/// How a question stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ApprovalStatus {
+    Pending,
+    Allowed,
+    Denied,
+    Expired,
+    Withdrawn,
+}
+
+impl ApprovalStatus {
+    const ALL: [Self; 5] =
+        [Self::Pending, Self::Allowed, Self::Denied, Self::Expired, Self::Withdrawn];
+
+    /// The name people see.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Allowed => "allowed",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+impl fmt::Display for ApprovalStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for ApprovalStatus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|status| status.name() == text);
+        found.ok_or_else(|| format!("no approval status `{text}`"))
+    }
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Yes or no, and for how long.
+    pub decision: Decision,
+    /// Who answers.
+    pub by: String,
+    /// Said along with it.
+    pub message: Option<String>,
+}
+
+/// Yes or no, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// This call, now.
+    AllowOnce,
+    /// The same call again in this session.
+    AllowSession,
+    /// Whatever the scope covers, in any session.
+    AllowAlways {
+        /// One of the scopes the question offers; without one, exactly the same call.
+        scope: Option<String>,
+        /// When this ends, unless it is revoked before.
+        expires: Option<SystemTime>,
+    },
+    /// No.
+    Deny,
+}
+
+impl Decision {
+    /// The name programs use.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow_once",
+            Self::AllowSession => "allow_session",
+            Self::AllowAlways { .. } => "allow_always",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// How a question stands that was answered so.
+    pub(super) const fn status(&self) -> ApprovalStatus {
+        match self {
+            Self::AllowOnce | Self::AllowSession | Self::AllowAlways { .. } => {
+                ApprovalStatus::Allowed
+            }
+            Self::Deny => ApprovalStatus::Denied,
+        }
+    }
+}
+
+/// Which questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that wait for an answer.
+    Pending,
+    /// All there ever were.
+    All,
+}
+
+/// Which approvals are wanted.
+#[derive(Debug, Clone)]
+pub struct ApprovalFilter {
+    /// By how they stand.
+    pub which: Which,
+    /// Only about calls of this user.
+    pub user: Option<String>,
+    /// At most so many.
+    pub limit: u32,
+}

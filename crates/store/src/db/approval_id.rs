@@ -1,0 +1,83 @@
+//! The name of an approval.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Digits and letters, without those that look like others.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH: usize = 8;
+
+/// Names an approval, and the grant it led to. Short enough to type.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ApprovalId(String);
+
+impl ApprovalId {
+    /// A random one.
+    pub(super) fn random() -> Self {
+        // Five bits of each byte; the bytes that carry the version of the UUID are left out.
+        let random = Uuid::new_v4().into_bytes().into_iter().enumerate();
+        let usable = random.filter(|(index, _)| !matches!(index, 6 | 8)).take(LENGTH);
+        let letter = |(_, byte)| LETTERS.get(usize::from(byte & 31_u8)).copied();
+        Self(usable.filter_map(letter).map(char::from).collect())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Forgives what people mistype: capitals, and letters that look like digits.
+impl FromStr for ApprovalId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let meant = |letter: char| match letter.to_ascii_lowercase() {
+            'o' => '0',
+            'i' | 'l' => '1',
+            other => other,
+        };
+        let id: String = text.trim().chars().map(meant).collect();
+        if id.len() == LENGTH && id.bytes().all(|letter| LETTERS.contains(&letter)) {
+            return Ok(Self(id));
+        }
+        Err(format!("`{text}` is not an approval id; `toolgate approvals list` shows them"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_can_be_typed() {
+        let ids: HashSet<_> = (0..1_000).map(|_| ApprovalId::random()).collect();
+        assert_eq!(ids.len(), 1_000);
+        assert!(ids.iter().all(|id| id.to_string().parse() == Ok(id.clone())));
+    }
+
+    #[test]
+    fn forgives_what_people_mistype() {
+        for (text, expected) in [
+            (" 0A1b2C3d ", Some("0a1b2c3d")),
+            ("oAlbIc3d", Some("0a1b1c3d")),
+            ("0a1b2c3", None),
+            ("0a1b2c3u", None),
+            ("0a1b2c3é", None),
+        ] {
+            let id = ApprovalId::from_str(text).ok();
+            assert_eq!(id.as_ref().map(ApprovalId::as_str), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Questions that wait for a person's answer, or got one.
+
+use std::time::SystemTime;
+
+use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
+
+use super::{Answer, Approval, ApprovalFilter, ApprovalStatus, Db, Decision, NewApproval, Which};
+use crate::{
+    ApprovalId, StoreError, names,
+    time::{from_micros, micros},
+};
+
+impl Db {
+    /// Asks, unless the session has `max_open_per_session` open questions already.
+    pub async fn request_approval(
+        &self,
+        new: NewApproval,
+        max_open_per_session: u32,
+    ) -> Result<ApprovalId, StoreError> {
+        self.expire_approvals(new.asked_at).await?;
+        let mut write = self.begin().await?;
+        let open: u32 = sqlx::query_scalar(
+            "SELECT count(*) FROM approvals
+             WHERE status = 'pending' AND user = ? AND agent = ? AND session = ?",
+        )
+        .bind(&new.user)
+        .bind(&new.agent)
+        .bind(&new.session)
+        .fetch_one(&mut *write)
+        .await?;
+        if open >= max_open_per_session {
+            return Err(StoreError::TooManyOpen(open));
+        }
+        let id = insert(&mut write, new).await?;
+        write.commit().await?;
+        Ok(id)
+    }
+
+    /// One approval, as it stands at `now`.
+    pub async fn approval(
+        &self,
+        id: &ApprovalId,
+        now: SystemTime,
+    ) -> Result<Option<Approval>, StoreError> {
+        let found = sqlx::query("SELECT * FROM approvals WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        found.map(|row| read(&row).map(|approval| at(approval, now))).transpose()
+    }
+
+    /// The approvals that pass `filter`, newest first, as they stand at `now`.
+    pub async fn approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: SystemTime,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let ApprovalFilter { which, user, limit } = filter;
+        let pending_after = match which {
+            Which::Pending => Some(micros(now)),
+            Which::All => None,
+        };
+        let rows = sqlx::query(
+            "SELECT * FROM approvals
+             WHERE (?1 IS NULL OR (status = 'pending' AND expires_at > ?1))
+             AND (?2 IS NULL OR user = ?2)
+             ORDER BY asked_at DESC, rowid DESC LIMIT ?3",
+        )
+        .bind(pending_after)
+        .bind(user)
+        .bind(limit)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| read(row).map(|approval| at(approval, now))).collect()
+    }
+
+    /// Answers a question that is still open, which can be done once. What the answer is remembered
+    /// for becomes a grant with the id of the approval.
+    pub async fn answer_approval(
+        &self,
+        id: &ApprovalId,
+        answer: Answer,
+        now: SystemTime,
+    ) -> Result<Approval, StoreError> {
+        self.expire_approvals(now).await?;
+        let mut write = self.begin().await?;
+        let found = sqlx::query("SELECT * FROM approvals WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&mut *write)
+            .await?;
+        let approval = read(&found.ok_or_else(|| StoreError::UnknownApproval(id.clone()))?)?;
+        if approval.status != ApprovalStatus::Pending {
+            return Err(StoreError::NotPending { id: id.clone(), status: approval.status });
+        }
+        check_scope(&approval, &answer.decision)?;
+        record_answer(&mut write, id, &answer, now).await?;
+        super::grants::insert(&mut write, &approval, &answer, now).await?;
+        write.commit().await?;
+        Ok(Approval {
+            status: answer.decision.status(),
+            decision: Some(answer.decision.name().to_owned()),
+            answered_by: Some(answer.by),
+            answered_at: Some(from_micros(micros(now))),
+            message: answer.message,
+            ..approval
+        })
+    }
+
+    /// Takes a question back: the caller went away, its time is up, its process died. Says whether
+    /// it was still open.
+    pub async fn withdraw_approval(
+        &self,
+        id: &ApprovalId,
+        why: &str,
+        now: SystemTime,
+    ) -> Result<bool, StoreError> {
+        self.expire_approvals(now).await?;
+        let done = sqlx::query(
+            "UPDATE approvals SET status = 'withdrawn', message = ?, answered_at = ?
+             WHERE id = ? AND status = 'pending'",
+        )
+        .bind(why)
+        .bind(micros(now))
+        .bind(id.as_str())
+        .execute(&self.pool)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    async fn expire_approvals(&self, now: SystemTime) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE approvals SET status = 'expired', answered_at = expires_at
+             WHERE status = 'pending' AND expires_at <= ?",
+        )
+        .bind(micros(now))
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+}
+
+async fn insert(
+    write: &mut Transaction<'_, Sqlite>,
+    new: NewApproval,
+) -> Result<ApprovalId, StoreError> {
+    let id = unused_id(write).await?;
+    sqlx::query(
+        "INSERT INTO approvals (id, call_id, user, agent, session, tool, input, plan, effects,
+         place, reason, rule, fingerprint, scopes, asked_at, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(id.as_str())
+    .bind(new.call.to_string())
+    .bind(new.user)
+    .bind(new.agent)
+    .bind(new.session)
+    .bind(new.tool)
+    .bind(new.input.to_string())
+    .bind(new.plan.to_string())
+    .bind(serde_json::to_string(&new.effects)?)
+    .bind(new.place.map(names::of_place))
+    .bind(new.reason)
+    .bind(new.rule)
+    .bind(new.fingerprint.to_string())
+    .bind(serde_json::to_string(&new.scopes)?)
+    .bind(micros(new.asked_at))
+    .bind(micros(new.expires_at))
+    .execute(&mut **write)
+    .await?;
+    Ok(id)
+}
+
+async fn unused_id(write: &mut Transaction<'_, Sqlite>) -> Result<ApprovalId, StoreError> {
+    loop {
+        let id = ApprovalId::random();
+        let taken = sqlx::query("SELECT 1 FROM approvals WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&mut **write)
+            .await?;
+        if taken.is_none() {
+            return Ok(id);
+        }
+    }
+}
+
+async fn record_answer(
+    write: &mut Transaction<'_, Sqlite>,
+    id: &ApprovalId,
+    answer: &Answer,
+    now: SystemTime,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE approvals SET status = ?, decision = ?, answered_by = ?, answered_at = ?,
+         message = ? WHERE id = ?",
+    )
+    .bind(answer.decision.status().name())
+    .bind(answer.decision.name())
+    .bind(&answer.by)
+    .bind(micros(now))
+    .bind(&answer.message)
+    .bind(id.as_str())
+    .execute(&mut **write)
+    .await?;
+    Ok(())
+}
+
+fn check_scope(approval: &Approval, decision: &Decision) -> Result<(), StoreError> {
+    let Decision::AllowAlways { scope: Some(scope), expires: _ } = decision else { return Ok(()) };
+    let offered = &approval.request.scopes;
+    if offered.contains(scope) {
+        return Ok(());
+    }
+    let (id, scope, offered) = (approval.id.clone(), scope.clone(), offered.clone());
+    Err(StoreError::UnknownScope { id, scope, offered })
+}
+
+/// One whose time is up counts as expired also before anybody has written that down.
+fn at(mut approval: Approval, now: SystemTime) -> Approval {
+    let expires_at = approval.request.expires_at;
+    if approval.status == ApprovalStatus::Pending && expires_at <= now {
+        approval.status = ApprovalStatus::Expired;
+        approval.answered_at = Some(expires_at);
+    }
+    approval
+}
+
+fn read(row: &SqliteRow) -> Result<Approval, StoreError> {
+    let request = NewApproval {
+        call: parsed(row, "call_id")?,
+        user: row.try_get("user")?,
+        agent: row.try_get("agent")?,
+        session: row.try_get("session")?,
+        tool: row.try_get("tool")?,
+        input: serde_json::from_str(row.try_get("input")?)?,
+        plan: serde_json::from_str(row.try_get("plan")?)?,
+        effects: serde_json::from_str(row.try_get("effects")?)?,
+        place: row.try_get::<Option<&str>, _>("place")?.and_then(names::place),
+        reason: row.try_get("reason")?,
+        rule: row.try_get("rule")?,
+        fingerprint: parsed(row, "fingerprint")?,
+        scopes: serde_json::from_str(row.try_get("scopes")?)?,
+        asked_at: from_micros(row.try_get("asked_at")?),
+        expires_at: from_micros(row.try_get("expires_at")?),
+    };
+    Ok(Approval {
+        id: parsed(row, "id")?,
+        request,
+        status: parsed(row, "status")?,
+        decision: row.try_get("decision")?,
+        answered_by: row.try_get("answered_by")?,
+        answered_at: row.try_get::<Option<i64>, _>("answered_at")?.map(from_micros),
+        message: row.try_get("message")?,
+    })
+}
+
+/// A column that is the text of something of ours.
+pub(super) fn parsed<T: std::str::FromStr<Err = String>>(
+    row: &SqliteRow,
+    name: &str,
+) -> Result<T, StoreError> {
+    row.try_get::<&str, _>(name)?.parse().map_err(StoreError::Damaged)
+}

@@ -1,0 +1,170 @@
+//! What approvals are remembered for.
+
+use std::time::SystemTime;
+
+use serde::Serialize;
+use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
+use tool::Digest;
+
+use super::{Answer, Approval, Db, Decision, approvals::parsed};
+use crate::{
+    ApprovalId, StoreError,
+    time::{from_micros, micros, shown, shown_if_any},
+};
+
+/// Calls that need no new answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Grant {
+    /// The approval it comes from.
+    pub id: ApprovalId,
+    /// For calls on behalf of this user,
+    pub user: String,
+    /// by this agent,
+    pub agent: String,
+    /// in this session; without one, in any,
+    pub session: Option<String>,
+    /// of this tool,
+    pub tool: String,
+    /// that are exactly this,
+    pub fingerprint: Digest,
+    /// or, if there is a scope, that it covers.
+    pub scope: Option<String>,
+    /// Who answered.
+    pub granted_by: String,
+    /// When.
+    #[serde(serialize_with = "shown")]
+    pub granted_at: SystemTime,
+    /// When it ends.
+    #[serde(serialize_with = "shown_if_any")]
+    pub expires_at: Option<SystemTime>,
+}
+
+/// The call a grant is wanted for.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "`NewApproval` describes them")]
+pub struct Wanted<'a> {
+    pub user: &'a str,
+    pub agent: &'a str,
+    pub session: &'a str,
+    pub tool: &'a str,
+    pub fingerprint: Digest,
+    /// Every scope that would cover it.
+    pub scopes: &'a [String],
+}
+
+impl Wanted<'_> {
+    fn is_covered_by(&self, grant: &Grant) -> bool {
+        match &grant.scope {
+            Some(scope) => self.scopes.contains(scope),
+            None => grant.fingerprint == self.fingerprint,
+        }
+    }
+}
+
+impl Db {
+    /// The grants that hold at `now`, newest first; of one user, or of all.
+    pub async fn grants(
+        &self,
+        user: Option<&str>,
+        now: SystemTime,
+    ) -> Result<Vec<Grant>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM grants WHERE revoked_at IS NULL
+             AND (expires_at IS NULL OR expires_at > ?1) AND (?2 IS NULL OR user = ?2)
+             ORDER BY granted_at DESC, rowid DESC",
+        )
+        .bind(micros(now))
+        .bind(user)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// A grant that covers a call at `now`.
+    pub async fn find_grant(
+        &self,
+        wanted: Wanted<'_>,
+        now: SystemTime,
+    ) -> Result<Option<Grant>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ? AND agent = ? AND tool = ?
+             AND (session IS NULL OR session = ?) AND (expires_at IS NULL OR expires_at > ?)
+             ORDER BY granted_at",
+        )
+        .bind(wanted.user)
+        .bind(wanted.agent)
+        .bind(wanted.tool)
+        .bind(wanted.session)
+        .bind(micros(now))
+        .fetch_all(&self.pool)
+        .await?;
+        let grants: Vec<_> = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(grants.into_iter().find(|grant| wanted.is_covered_by(grant)))
+    }
+
+    /// Ends a grant. Says whether it still held.
+    pub async fn revoke_grant(
+        &self,
+        id: &ApprovalId,
+        by: &str,
+        now: SystemTime,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE grants SET revoked_by = ?1, revoked_at = ?2 WHERE id = ?3
+             AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)",
+        )
+        .bind(by)
+        .bind(micros(now))
+        .bind(id.as_str())
+        .execute(&self.pool)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+/// Remembers what `answer` says is to be remembered.
+pub(super) async fn insert(
+    write: &mut Transaction<'_, Sqlite>,
+    approval: &Approval,
+    answer: &Answer,
+    now: SystemTime,
+) -> Result<(), StoreError> {
+    let request = &approval.request;
+    let (session, scope, expires) = match &answer.decision {
+        Decision::AllowSession => (Some(&request.session), None, None),
+        Decision::AllowAlways { scope, expires } => (None, scope.as_ref(), *expires),
+        Decision::AllowOnce | Decision::Deny => return Ok(()),
+    };
+    sqlx::query(
+        "INSERT INTO grants (id, user, agent, session, tool, fingerprint, scope, granted_by,
+         granted_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(approval.id.as_str())
+    .bind(&request.user)
+    .bind(&request.agent)
+    .bind(session)
+    .bind(&request.tool)
+    .bind(request.fingerprint.to_string())
+    .bind(scope)
+    .bind(&answer.by)
+    .bind(micros(now))
+    .bind(expires.map(micros))
+    .execute(&mut **write)
+    .await?;
+    Ok(())
+}
+
+fn read(row: &SqliteRow) -> Result<Grant, StoreError> {
+    Ok(Grant {
+        id: parsed(row, "id")?,
+        user: row.try_get("user")?,
+        agent: row.try_get("agent")?,
+        session: row.try_get("session")?,
+        tool: row.try_get("tool")?,
+        fingerprint: parsed(row, "fingerprint")?,
+        scope: row.try_get("scope")?,
+        granted_by: row.try_get("granted_by")?,
+        granted_at: from_micros(row.try_get("granted_at")?),
+        expires_at: row.try_get::<Option<i64>, _>("expires_at")?.map(from_micros),
+    })
+}

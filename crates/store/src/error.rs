@@ -1,0 +1,63 @@
+//! The one error of this crate.
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use tool::{CallId, ToolError};
+
+use crate::{ApprovalId, ApprovalStatus};
+
+/// Why something could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum StoreError {
+    #[error("`{}` cannot be used", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("the journal cannot be used")]
+    Journal(#[from] rusqlite::Error),
+    #[error("the database cannot be used")]
+    Db(#[from] sqlx::Error),
+    #[error("stored data cannot be understood")]
+    Json(#[from] serde_json::Error),
+    #[error("stored data cannot be understood: {0}")]
+    Damaged(String),
+    #[error("`{}` was written by a newer Toolgate (format {found}); update this one", path.display())]
+    Newer { path: PathBuf, found: i64 },
+    #[error("the group of records this one was committed with could not be written")]
+    Group(#[source] Arc<Self>),
+    #[error("the journal stopped before the record was written")]
+    Stopped,
+    #[error("what call `{0}` changed was erased by retention; it cannot be undone")]
+    Erased(CallId),
+    #[error("{0} questions of this session wait for an answer already")]
+    TooManyOpen(u32),
+    #[error("no approval `{0}`; `toolgate approvals list` shows them")]
+    UnknownApproval(ApprovalId),
+    #[error("approval `{id}` is {status} already")]
+    NotPending { id: ApprovalId, status: ApprovalStatus },
+    #[error("approval `{id}` cannot be remembered for `{scope}`; it offers {offered:?}")]
+    UnknownScope { id: ApprovalId, scope: String, offered: Vec<String> },
+    #[error("the receiver of the export failed: {0}")]
+    Receiver(String),
+}
+
+impl StoreError {
+    /// Names the path an operation failed on.
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+
+    /// Whether somebody else is writing, so that trying again will help.
+    pub(crate) fn is_busy(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        let Self::Journal(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
+    }
+}
+
+/// A store that fails is our fault, never the model's.
+impl From<StoreError> for ToolError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(error)
+    }
+}

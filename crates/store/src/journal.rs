@@ -1,0 +1,265 @@
+//! The journal: the tamper-evident record of every call.
+
+mod abandoned;
+mod chain;
+mod checkpoint;
+mod draft;
+mod durability;
+mod entry;
+mod export;
+mod large;
+mod queue;
+mod record;
+mod row;
+mod setup;
+mod upkeep;
+mod verify;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    time::SystemTime,
+};
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+use tool::{CallId, CallIds, Change, ChangeLog, Clock, ToolError};
+
+pub use self::{
+    abandoned::{Abandoned, OpenCall},
+    checkpoint::Checkpoint,
+    durability::Durability,
+    entry::{Entry, Filter, Status},
+    record::{Ending, Intent, Record},
+    verify::{FirstBad, Verification},
+};
+use self::{
+    chain::{Chain, Patience},
+    draft::Draft,
+    queue::{Leader, Queue},
+    writer::WriterFile,
+};
+use crate::{StoreError, folder::FolderLock, time::micros};
+
+/// The record of every call: append-only records *intent*, *change* and *outcome*. An [`Entry`] is
+/// what the records of one call say together.
+///
+/// Any number of processes write to one journal. Each adds to a hash chain of its own, and each
+/// record also names the one before it in the file, so that nothing can be changed, taken out, put
+/// in or moved without [`Journal::verify`] finding the place.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    inner: Option<Arc<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    data: PathBuf,
+    clock: Arc<dyn Clock>,
+    chain: Mutex<Chain>,
+    reader: Mutex<Connection>,
+    queue: Queue,
+}
+
+impl Journal {
+    /// Opens the journal in the folder `data`, and makes both if they are missing. Blocks.
+    pub fn open(data: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let lock = FolderLock::take(data)?;
+        let conn = setup::writer(data)?;
+        let reader = Mutex::new(setup::reader(data)?);
+        let id = CallIds::new(clock.clone()).next().to_string();
+        let after =
+            conn.query_row("SELECT coalesce(max(seq), 0) FROM records", [], |row| row.get(0))?;
+        let writer = WriterFile::create(data, id, after, &lock)?;
+        let chain = Mutex::new(Chain::new(conn, writer, clock.clone()));
+        let (data, queue) = (data.to_owned(), Queue::default());
+        let inner = Arc::new(Inner { data, clock, chain, reader, queue });
+        inner.upkeep_if_long()?;
+        Ok(Self { inner: Some(inner) })
+    }
+
+    /// A journal that keeps nothing. For benchmarks of the gate alone, and for nothing else.
+    pub const fn null() -> Self {
+        Self { inner: None }
+    }
+
+    /// Appends all of `records`, or none. Returns when they survive what `durability` says. Goes on
+    /// to the end when its future is dropped half way.
+    pub async fn append(
+        &self,
+        records: Vec<Record>,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        let Some(inner) = &self.inner else { return Ok(()) };
+        let drafts = Draft::all(records)?;
+        match durability {
+            Durability::Process => inner.append_soon(drafts).await,
+            Durability::Disk => inner.append_in_group(drafts).await,
+        }
+    }
+
+    /// The same, on a thread that may block.
+    pub fn append_blocking(
+        &self,
+        records: Vec<Record>,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        let Some(inner) = &self.inner else { return Ok(()) };
+        let drafts = Draft::all(records)?;
+        match durability {
+            Durability::Process => inner.append_now(&drafts),
+            Durability::Disk => {
+                let (mut reply, _) = inner.queue.join(drafts);
+                inner.commit_group();
+                // Whoever took our group answered it before we got the chain.
+                reply.try_recv().map_err(|_| StoreError::Stopped)?
+            }
+        }
+    }
+
+    /// One call. Blocks.
+    pub fn entry(&self, call: CallId) -> Result<Option<Entry>, StoreError> {
+        self.inner.as_ref().map_or(Ok(None), |inner| inner.entry(call))
+    }
+
+    /// The calls that pass `filter`, newest first. Blocks.
+    pub fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.entries(filter))
+    }
+
+    /// What a call changed: one list per change record, in order. Blocks.
+    pub fn changes(&self, call: CallId) -> Result<Vec<Vec<Change>>, StoreError> {
+        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.changes(call))
+    }
+
+    /// The writers that died and left calls open. They are ours to look after while the values
+    /// live: finish or roll back what they changed, append an outcome, and call
+    /// [`Abandoned::done`]. Blocks.
+    pub fn abandoned(&self) -> Result<Vec<Abandoned>, StoreError> {
+        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.abandoned())
+    }
+
+    /// Looks whether everything is as it was written, and as `checkpoint` says it was. Blocks.
+    pub fn verify(&self, checkpoint: Option<&Checkpoint>) -> Result<Verification, StoreError> {
+        let nothing = Verification { entries: 0, records: 0, ok: true, first_bad: None };
+        self.inner.as_ref().map_or(Ok(nothing), |inner| inner.verify(checkpoint))
+    }
+
+    /// Where the journal stands now. Blocks.
+    pub fn checkpoint(&self) -> Result<Checkpoint, StoreError> {
+        self.inner.as_ref().ok_or(StoreError::Stopped)?.checkpoint()
+    }
+
+    /// Gives every record to `each`, in order, as JSON: all columns, all hashes, and the payload, or
+    /// `null` if it was erased. `payload_sha256` is the hash of the payload as compact JSON with
+    /// sorted keys. Returns how many there are. Blocks.
+    pub fn export(
+        &self,
+        each: &mut dyn FnMut(Value) -> Result<(), StoreError>,
+    ) -> Result<u64, StoreError> {
+        self.inner.as_ref().map_or(Ok(0), |inner| inner.export(each))
+    }
+
+    /// Erases the payloads of calls that ended, as far as they were recorded before `older_than`,
+    /// and records that it did. The journal still verifies. Returns how many it erased. Blocks.
+    pub fn prune_payloads(&self, older_than: SystemTime) -> Result<u64, StoreError> {
+        let Some(inner) = &self.inner else { return Ok(0) };
+        let erased = inner.chain().erase(micros(older_than))?;
+        inner.upkeep_after_erasure();
+        Ok(erased)
+    }
+}
+
+impl ChangeLog for Journal {
+    fn record(&self, call: CallId, changes: &[Change]) -> Result<(), ToolError> {
+        let record = Record::Change { call, changes: changes.to_vec() };
+        Ok(self.append_blocking(vec![record], Durability::Disk)?)
+    }
+}
+
+impl Inner {
+    /// Without leaving the thread if nobody else is writing, because that is much faster.
+    async fn append_soon(self: &Arc<Self>, drafts: Vec<Draft>) -> Result<(), StoreError> {
+        match self.try_append(&drafts) {
+            Some(Ok(Due::No)) => Ok(()),
+            Some(Ok(Due::Yes)) => {
+                let inner = self.clone();
+                drop(spawn_blocking(move || inner.upkeep()));
+                Ok(())
+            }
+            Some(Err(error)) => Err(error),
+            None => {
+                let inner = self.clone();
+                let append = spawn_blocking(move || inner.append_now(&drafts));
+                append.await.map_err(|_| StoreError::Stopped)?
+            }
+        }
+    }
+
+    /// `None` if somebody else is writing.
+    fn try_append(&self, drafts: &[Draft]) -> Option<Result<Due, StoreError>> {
+        let mut chain = match self.chain.try_lock() {
+            Ok(chain) => chain,
+            Err(TryLockError::Poisoned(chain)) => chain.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let appended = chain.append(drafts.iter(), Durability::Process, Patience::None);
+        if appended.as_ref().is_err_and(StoreError::is_busy) {
+            return None;
+        }
+        let due = if chain.checkpoint_is_due() { Due::Yes } else { Due::No };
+        Some(appended.map(|()| due))
+    }
+
+    fn append_now(&self, drafts: &[Draft]) -> Result<(), StoreError> {
+        let mut chain = self.chain();
+        chain.append(drafts.iter(), Durability::Process, Patience::Some)?;
+        self.upkeep_if_due(chain);
+        Ok(())
+    }
+
+    async fn append_in_group(self: &Arc<Self>, drafts: Vec<Draft>) -> Result<(), StoreError> {
+        let (reply, leader) = self.queue.join(drafts);
+        if leader == Leader::You {
+            let inner = self.clone();
+            drop(spawn_blocking(move || inner.commit_group()));
+        }
+        reply.await.map_err(|_| StoreError::Stopped)?
+    }
+
+    /// Commits what has queued up. Those who come while it waits for the disk are the next group.
+    fn commit_group(&self) {
+        let mut chain = self.chain();
+        let group = self.queue.take();
+        if group.is_empty() {
+            return;
+        }
+        let result = chain.append(group.drafts(), Durability::Disk, Patience::Some);
+        group.answer(result);
+        self.upkeep_if_due(chain);
+    }
+
+    fn upkeep_if_due(&self, mut chain: MutexGuard<'_, Chain>) {
+        let due = chain.checkpoint_is_due();
+        drop(chain);
+        if due {
+            self.upkeep();
+        }
+    }
+
+    fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the write-ahead log should be emptied.
+enum Due {
+    Yes,
+    No,
+}

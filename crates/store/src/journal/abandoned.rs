@@ -1,0 +1,111 @@
+//! Calls whose process died.
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tool::{CallId, Change, FilePath};
+
+use super::{Inner, entry::parsed, writer::WriterFile};
+use crate::{StoreError, folder::FolderLock};
+
+/// A writer that died and left calls open. As long as this value lives, nobody else gets it.
+#[derive(Debug)]
+pub struct Abandoned {
+    file: WriterFile,
+    /// Its calls without an outcome, in the order they started.
+    pub calls: Vec<OpenCall>,
+}
+
+/// A call without an outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenCall {
+    /// The call.
+    pub call: CallId,
+    /// Its tool.
+    pub tool: String,
+    /// On behalf of this user.
+    pub user: String,
+    /// What it needed.
+    pub plan: Value,
+    /// The files, or folders of files, it planned to write.
+    pub writes: Vec<FilePath>,
+    /// What it was about to change, in order; each list was to change together.
+    pub changes: Vec<Vec<Change>>,
+}
+
+impl Abandoned {
+    /// The id of the dead writer.
+    pub fn writer(&self) -> &str {
+        self.file.id()
+    }
+
+    /// Every call has an outcome now: nobody needs to look again.
+    pub fn done(self) {
+        self.file.retire();
+    }
+}
+
+impl Inner {
+    pub(super) fn abandoned(&self) -> Result<Vec<Abandoned>, StoreError> {
+        let lock = FolderLock::take(&self.data)?;
+        let mut found = Vec::new();
+        for file in WriterFile::claim_dead(&self.data, &lock)? {
+            let calls = open_calls(&self.reader(), &file)?;
+            if calls.is_empty() {
+                file.retire();
+            } else {
+                found.push(Abandoned { file, calls });
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn changes(&self, call: CallId) -> Result<Vec<Vec<Change>>, StoreError> {
+        changes(&self.reader(), call)
+    }
+}
+
+fn open_calls(reader: &Connection, writer: &WriterFile) -> Result<Vec<OpenCall>, StoreError> {
+    let mut query = reader.prepare_cached(OPEN)?;
+    let mut rows = query.query((writer.id(), writer.after()))?;
+    let mut calls = Vec::new();
+    while let Some(row) = rows.next()? {
+        let call = parsed(row, "call_id")?;
+        let content: Option<String> = row.get("content")?;
+        let payload: Value = content.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
+        let plan = payload.get("plan").cloned().unwrap_or_default();
+        let (tool, user) = (row.get("tool")?, row.get("user")?);
+        let (writes, changes) = (writes(&plan), changes(reader, call)?);
+        calls.push(OpenCall { call, tool, user, plan, writes, changes });
+    }
+    Ok(calls)
+}
+
+/// A planned write is `{"write": PATH}`.
+fn writes(plan: &Value) -> Vec<FilePath> {
+    let needs = plan.as_array().into_iter().flatten();
+    let paths = needs.filter_map(|need| need.get("write")?.as_str());
+    paths.map(FilePath::new).collect()
+}
+
+fn changes(reader: &Connection, call: CallId) -> Result<Vec<Vec<Change>>, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Payload {
+        changes: Vec<Change>,
+    }
+    let mut query = reader.prepare_cached(CHANGES)?;
+    let mut rows = query.query([call.to_string()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let content: String = row.get::<_, Option<_>>(0)?.ok_or(StoreError::Erased(call))?;
+        found.push(serde_json::from_str::<Payload>(&content)?.changes);
+    }
+    Ok(found)
+}
+
+const OPEN: &str = "SELECT i.call_id, i.tool, i.user, i.content FROM records AS i
+    WHERE i.writer = ? AND i.seq > ? AND i.kind = 'intent' AND NOT EXISTS
+        (SELECT 1 FROM records AS o WHERE o.call_id = i.call_id AND o.kind = 'outcome')
+    ORDER BY i.seq";
+
+const CHANGES: &str =
+    "SELECT content FROM records WHERE call_id = ? AND kind = 'change' ORDER BY seq";

@@ -1,0 +1,53 @@
+//! Opens the journal's file.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use crate::{StoreError, folder::private_file};
+
+/// The format this code reads and writes.
+const FORMAT: i64 = 1;
+/// A write-ahead log that grew beyond this is cut when it is used anew.
+const MAX_LOG_BYTES: i64 = 16 * 1024 * 1024;
+
+/// Where the journal is.
+pub(super) fn file(data: &Path) -> PathBuf {
+    data.join("journal.db")
+}
+
+/// A connection that writes. Makes the file if it is missing; the caller holds the folder lock.
+pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
+    private_file(&file(data))?;
+    let conn = Connection::open(file(data))?;
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    // A checkpoint syncs. It is done by `upkeep`, where nobody waits for it: neither after a commit
+    // nor at the end of each short-lived process.
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    conn.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let format = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    match format {
+        0 => create(&conn)?,
+        FORMAT => {}
+        found => return Err(StoreError::Newer { path: file(data), found }),
+    }
+    conn.busy_timeout(Duration::ZERO)?;
+    Ok(conn)
+}
+
+/// A connection that reads, so that nobody who looks waits for somebody who writes.
+pub(super) fn reader(data: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(file(data), flags)?)
+}
+
+fn create(conn: &Connection) -> Result<(), StoreError> {
+    let schema = include_str!("schema.sql");
+    conn.execute_batch(&format!("BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;"))?;
+    Ok(())
+}

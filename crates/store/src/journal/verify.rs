@@ -1,0 +1,180 @@
+//! Finds out whether somebody changed the journal, and where.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+use serde::Serialize;
+use tool::Digest;
+
+use super::{
+    Checkpoint, Inner,
+    row::{self, Stored},
+    setup,
+};
+use crate::StoreError;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Calls in the journal.
+    pub entries: u64,
+    /// Records in the journal.
+    pub records: u64,
+    /// Whether everything is as it was written.
+    pub ok: bool,
+    /// The first record that is not.
+    pub first_bad: Option<FirstBad>,
+}
+
+/// The first record that is not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FirstBad {
+    /// Where it is, or should be.
+    pub seq: u64,
+    /// Its chain, if it is there.
+    pub writer: Option<String>,
+    /// Its position in the chain, if it is there.
+    pub n: Option<u64>,
+    /// The call it is about, if it is there.
+    pub call_id: Option<String>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl Inner {
+    pub(super) fn verify(
+        &self,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<Verification, StoreError> {
+        // Its own connection, because this takes long. Everything is looked at as it stands now,
+        // while others go on writing.
+        let mut reader = setup::reader(&self.data)?;
+        let reader = reader.transaction()?;
+        let first_bad = match first_bad(&reader)? {
+            Some(bad) => Some(bad),
+            None => checkpoint.map_or(Ok(None), |checkpoint| compare(&reader, checkpoint))?,
+        };
+        let sql = "SELECT count(*) FILTER (WHERE kind = 'intent'), count(*) FROM records";
+        let (entries, records) =
+            reader.query_row(sql, [], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
+        Ok(Verification { entries, records, ok: first_bad.is_none(), first_bad })
+    }
+}
+
+fn first_bad(reader: &Connection) -> Result<Option<FirstBad>, StoreError> {
+    let mut walk = Walk::new(erasures(reader)?);
+    let mut query = reader.prepare(row::select())?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let record = Stored::read(row)?;
+        if let Err(problem) = walk.step(&record) {
+            return Ok(Some(walk.bad(&record, problem)));
+        }
+    }
+    Ok(None)
+}
+
+/// Goes along the file and remembers what the next record has to refer to.
+struct Walk {
+    seq: i64,
+    above: Digest,
+    heads: HashMap<String, (i64, Digest)>,
+    erasures: Vec<(i64, i64)>,
+}
+
+impl Walk {
+    fn new(erasures: Vec<(i64, i64)>) -> Self {
+        Self { seq: 1, above: row::nothing(), heads: HashMap::new(), erasures }
+    }
+
+    fn step(&mut self, record: &Stored) -> Result<(), &'static str> {
+        let link = &record.link;
+        if link.seq != self.seq {
+            return Err("record is missing");
+        }
+        if record.computed() != record.hash {
+            return Err("record was changed");
+        }
+        if link.above != self.above {
+            return Err("record does not follow the one before it in the file");
+        }
+        let writer = record.text("writer");
+        let (n, prev) = self.heads.get(&writer).copied().unwrap_or((0, self.above));
+        if (link.n, link.prev) != (n, prev) {
+            return Err("record does not follow the one before it in its chain");
+        }
+        self.payload(record)?;
+        self.heads.insert(writer, (n + 1, record.hash));
+        self.above = record.hash;
+        self.seq += 1;
+        Ok(())
+    }
+
+    fn payload(&self, record: &Stored) -> Result<(), &'static str> {
+        let link = &record.link;
+        match &record.content {
+            Some(content) if Digest::of(content) == link.payload => Ok(()),
+            Some(_) => Err("payload was changed"),
+            None if self
+                .erasures
+                .iter()
+                .any(|(seq, before)| *seq > link.seq && *before > link.at) =>
+            {
+                Ok(())
+            }
+            None => Err("payload is missing, and no erasure was recorded"),
+        }
+    }
+
+    fn bad(&self, record: &Stored, problem: &str) -> FirstBad {
+        let problem = problem.to_owned();
+        if record.link.seq != self.seq {
+            let seq = unsigned(self.seq);
+            return FirstBad { seq, writer: None, n: None, call_id: None, problem };
+        }
+        FirstBad {
+            seq: unsigned(self.seq),
+            writer: Some(record.text("writer")),
+            n: Some(unsigned(record.link.n)),
+            call_id: Some(record.text("call_id")).filter(|id| !id.is_empty()),
+            problem,
+        }
+    }
+}
+
+/// Where erasures are recorded, and from before when each erased.
+fn erasures(reader: &Connection) -> Result<Vec<(i64, i64)>, StoreError> {
+    let mut query = reader.prepare("SELECT seq, time FROM records WHERE kind = 'erasure'")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Compares a journal that agrees with itself with what it was.
+fn compare(reader: &Connection, kept: &Checkpoint) -> Result<Option<FirstBad>, StoreError> {
+    if kept.seq == 0 {
+        return Ok(None);
+    }
+    let at = i64::try_from(kept.seq).unwrap_or(i64::MAX);
+    let sql = "SELECT hash FROM records WHERE seq = ?";
+    let found = reader.query_row(sql, [at], |row| row::digest(row, 0)).optional()?;
+    Ok(match found {
+        Some(hash) if hash == kept.hash => None,
+        Some(_) => Some(missing(
+            kept.seq,
+            "records up to this one are not those of the checkpoint: they were written anew",
+        )),
+        None => {
+            let sql = "SELECT coalesce(max(seq), 0) + 1 FROM records";
+            let end = reader.query_row(sql, [], |row| row.get(0))?;
+            Some(missing(unsigned(end), "records from here to the checkpoint were cut off"))
+        }
+    })
+}
+
+fn missing(seq: u64, problem: &str) -> FirstBad {
+    FirstBad { seq, writer: None, n: None, call_id: None, problem: problem.to_owned() }
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,108 @@
+//! Which processes write to the journal, and which of them live.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File, TryLockError},
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    StoreError,
+    folder::{FolderLock, private_file, private_folder, sync_folder},
+};
+
+/// The file of one writer. It stays locked as long as the writer lives.
+#[derive(Debug)]
+pub(super) struct WriterFile {
+    id: String,
+    path: PathBuf,
+    /// The last record before this writer came; its own are after it.
+    after: i64,
+    // Closing the file ends the lock; the kernel does so when the process dies.
+    _file: File,
+}
+
+impl WriterFile {
+    /// A new writer, whose records will come after the record `after`. The folder lock makes sure
+    /// that nobody sees the file before it is locked.
+    pub(super) fn create(
+        data: &Path,
+        id: String,
+        after: i64,
+        _: &FolderLock,
+    ) -> Result<Self, StoreError> {
+        private_folder(&writers(data))?;
+        let path = writers(data).join(format!("{id}.lock"));
+        let mut file = private_file(&path)?;
+        let ready = file.lock().and_then(|()| write!(file, "{after}"));
+        ready.map_err(StoreError::io(&path))?;
+        Ok(Self { id, path, after, _file: file })
+    }
+
+    /// Every writer that is dead; from now on they are ours.
+    pub(super) fn claim_dead(data: &Path, _: &FolderLock) -> Result<Vec<Self>, StoreError> {
+        let mut dead = Vec::new();
+        for file in fs::read_dir(writers(data)).map_err(StoreError::io(writers(data)))? {
+            let path = file.map_err(StoreError::io(writers(data)))?.path();
+            if path.extension() == Some(OsStr::new("lock")) {
+                dead.extend(Self::claim(path)?);
+            }
+        }
+        dead.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(dead)
+    }
+
+    fn claim(path: PathBuf) -> Result<Option<Self>, StoreError> {
+        let id = path.file_stem().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        let file = private_file(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                // If a power cut took the number, all records are looked at.
+                let after = fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
+                Ok(Some(Self { id, path, after: after.unwrap_or(0), _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path, source }),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) const fn after(&self) -> i64 {
+        self.after
+    }
+
+    /// Makes sure that the file is there after a power cut: without it nobody would look for the
+    /// calls of this writer.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        sync_folder(folder).map_err(StoreError::io(folder))
+    }
+
+    /// Removes the file of a writer that left nothing open.
+    pub(super) fn retire(&self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(%error, path = %self.path.display(), "cannot remove a writer's file");
+        }
+    }
+}
+
+/// Whether the writer `id` still runs. One without a file left nothing open, or lost it.
+pub(super) fn lives(data: &Path, id: &str) -> Result<bool, StoreError> {
+    // Nobody may take our look at the lock for a writer that lives.
+    let _lock = FolderLock::take(data)?;
+    let path = writers(data).join(format!("{id}.lock"));
+    let Ok(file) = File::open(&path) else { return Ok(false) };
+    match file.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Err(StoreError::Io { path, source }),
+    }
+}
+
+fn writers(data: &Path) -> PathBuf {
+    data.join("writers")
+}

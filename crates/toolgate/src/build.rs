@@ -1,0 +1,208 @@
+//! Puts a gate together from its parts.
+
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use config::Config;
+use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
+use store::{Journal, StoreError};
+use tool::{AnyTool, Clock, Tool, ToolError, Typed};
+use world::{Keep, SystemClock, World, WorldError, WorldSettings};
+
+use crate::{key::redaction_key, recovery::recover};
+
+/// Which tools may be used and when people are asked: the section `tools` of the configuration.
+pub type Policy = config::Tools;
+
+/// Why a gate could not be put together.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum BuildError {
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error("cannot read the key for redaction in `{}`: {source}", data.display())]
+    Key { data: PathBuf, source: std::io::Error },
+    #[error("cannot put in order what an earlier process left: {0}")]
+    Recovery(#[from] ToolError),
+    #[error(transparent)]
+    Config(#[from] config::ConfigError),
+    #[error("no folder for data: set `--data`, `TOOLGATE_DATA` or `HOME`")]
+    NoDataFolder,
+}
+
+/// The gate with a world behind it. Everything [`gate::Gate`] can do, it can.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    gate: gate::Gate,
+    world: Arc<World>,
+}
+
+impl Gate {
+    /// Starts to put one together.
+    pub fn builder() -> GateBuilder {
+        GateBuilder::default()
+    }
+
+    /// The files and everything else tools can be given.
+    pub const fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+}
+
+impl Deref for Gate {
+    type Target = gate::Gate;
+
+    fn deref(&self) -> &gate::Gate {
+        &self.gate
+    }
+}
+
+/// What a gate is put together from. Everything has a default.
+#[derive(Debug, Default)]
+pub struct GateBuilder {
+    tools: Vec<Arc<dyn AnyTool>>,
+    config: Config,
+    data: Option<PathBuf>,
+    workspace: Option<PathBuf>,
+    clock: Option<Arc<dyn Clock>>,
+    approvers: Vec<Arc<dyn Approver>>,
+    hooks: Vec<Arc<dyn Hook>>,
+    journal: Option<Journal>,
+}
+
+impl GateBuilder {
+    /// Adds the tool `T`.
+    #[must_use]
+    pub fn tool<T: Tool>(mut self) -> Self {
+        self.tools.push(Typed::<T>::erased());
+        self
+    }
+
+    /// Adds tools, such as [`crate::builtin`].
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Says which tools may be used and when people are asked.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.config.tools = policy;
+        self
+    }
+
+    /// Takes all of the configuration; a policy given before is part of what it replaces.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The folder for journal, undo data and artifacts; by default the user's data folder.
+    #[must_use]
+    pub fn data(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.data = Some(folder.into());
+        self
+    }
+
+    /// The folder file tools work in; by default the current one.
+    #[must_use]
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
+        self
+    }
+
+    /// Adds somebody who can be asked; they are tried in the order they were added.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approvers.push(approver);
+        self
+    }
+
+    /// Adds a hook; they run in the order they were added.
+    #[must_use]
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Takes the time from `clock`.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Records elsewhere than in the data folder; for benchmarks.
+    #[must_use]
+    pub fn journal(mut self, journal: Journal) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Opens everything, and puts in order what an earlier process left behind. May block.
+    pub fn build(self) -> Result<Gate, BuildError> {
+        self.build_with(standard)
+    }
+
+    /// The same with other stages, so that a test can show what each is for.
+    pub fn build_with(
+        self,
+        stages: impl FnOnce(&Arc<Shared>) -> Pipeline,
+    ) -> Result<Gate, BuildError> {
+        let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
+        let settings = world_settings(&self.config, &data, &workspace);
+        let world = Arc::new(World::open(settings, clock.clone())?);
+        let journal = match self.journal {
+            Some(journal) => journal,
+            None => Journal::open(&data, clock.clone())?,
+        };
+        recover(&journal, &world, &clock)?;
+        let parts = Parts {
+            redactor: redactor(&self.config, &data)?,
+            config: self.config,
+            world: world.clone(),
+            journal,
+            data,
+            approvers: self.approvers,
+            hooks: self.hooks,
+        };
+        Ok(Gate { gate: gate::Gate::new(parts.assemble(self.tools)?, stages), world })
+    }
+}
+
+fn redactor(config: &Config, data: &Path) -> Result<Redactor, BuildError> {
+    let key = redaction_key(data);
+    let key = key.map_err(|source| BuildError::Key { data: data.to_owned(), source })?;
+    let secrets = config::resolve_secrets(config, config::environment)?;
+    let secrets = secrets.into_iter().map(|(name, value)| (name, value.reveal().to_owned()));
+    Ok(Redactor::new(&key, secrets))
+}
+
+fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettings {
+    let agents = config.agents.iter().filter_map(|(id, agent)| {
+        Some((id.clone(), agent.workspace.as_ref()?.value.clone()))
+    });
+    let fs = &config.tools.fs;
+    let day = Duration::from_hours(24);
+    WorldSettings {
+        data: data.to_owned(),
+        workspace: workspace.to_owned(),
+        agents: agents.collect(),
+        roots: fs.roots.iter().map(|root| root.value.clone()).collect(),
+        protected: fs.protected.iter().map(|path| path.value.to_string()).collect(),
+        max_file_bytes: config.limits.file_bytes.value,
+        keep: Keep { bytes: config.store.keep_bytes.value, age: day * config.store.keep_days.value },
+    }
+}

@@ -1,0 +1,73 @@
+//! What the command line accepts.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{
+    approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, check::Check,
+    completions::Completions, doctor::Doctor, history::History, man::Man, permissions::Permissions,
+    tools::Tools, tour::Tour, undo::Undo,
+};
+
+/// The tool runtime for AI agents: every tool call passes one gate.
+#[derive(Debug, Parser)]
+#[command(name = "toolgate", version, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Configuration file; by default `toolgate/toolgate.toml` in the user's configuration folder.
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(crate) config: Option<PathBuf>,
+    /// Folder for the journal, undo data and artifacts; by default in the user's data folder.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// On whose behalf a command acts.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Identity {
+    /// Act as this agent.
+    #[arg(long, value_name = "A", default_value = "main")]
+    pub(crate) agent: String,
+    /// Act for this user instead of the owner.
+    #[arg(long, value_name = "U")]
+    pub(crate) user: Option<String>,
+    /// The conversation the calls belong to.
+    #[arg(long, value_name = "S", default_value = "main")]
+    pub(crate) session: String,
+    /// The folder file tools work in; by default the agent's own, else the current one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Call(CallTool),
+    Tools(Tools),
+    Check(Check),
+    Approvals(Approvals),
+    Permissions(Permissions),
+    History(History),
+    Undo(Undo),
+    Audit(Audit),
+    Doctor(Doctor),
+    Bench(Bench),
+    Completions(Completions),
+    #[command(hide = true)]
+    Man(Man),
+    #[command(hide = true)]
+    Tour(Tour),
+}
+
+/// Reads `30s`, `5m`, `1h`, `2d`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    config::parse_duration(text)
+}

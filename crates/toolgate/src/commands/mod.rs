@@ -1,0 +1,41 @@
+//! One file per command.
+
+pub(crate) mod approvals;
+pub(crate) mod audit;
+pub(crate) mod bench;
+pub(crate) mod call;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod history;
+pub(crate) mod man;
+pub(crate) mod permissions;
+pub(crate) mod tools;
+pub(crate) mod tour;
+pub(crate) mod undo;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::cli::{Cli, Command};
+
+/// Runs one command.
+pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Call(command) => command.run(&global).await,
+        Command::Tools(command) => command.run(&global),
+        Command::Check(command) => command.run(&global).await,
+        Command::Approvals(command) => command.run(&global).await,
+        Command::Permissions(command) => command.run(&global).await,
+        Command::History(command) => command.run(&global),
+        Command::Undo(command) => command.run(&global).await,
+        Command::Audit(command) => command.run(&global),
+        Command::Doctor(command) => command.run(&global),
+        Command::Bench(command) => command.run().await,
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::Tour(command) => command.run().await,
+    }
+}

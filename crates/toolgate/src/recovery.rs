@@ -1,0 +1,63 @@
+//! Puts in order what processes that died left behind.
+
+use std::sync::Arc;
+
+use store::{Durability, Ending, Journal, OpenCall, Record};
+use tool::{Clock, ToolError};
+use world::{Unfinished, World};
+
+use crate::build::BuildError;
+
+/// Finishes or rolls back the changes of dead processes, and marks their calls as interrupted.
+pub(crate) fn recover(
+    journal: &Journal,
+    world: &World,
+    clock: &Arc<dyn Clock>,
+) -> Result<(), BuildError> {
+    for writer in journal.abandoned()? {
+        for open in &writer.calls {
+            finish(journal, world, open)?;
+            let ending = Record::Outcome(Box::new(interrupted(open, clock)));
+            journal.append_blocking(vec![ending], Durability::Disk)?;
+        }
+        writer.done();
+    }
+    Ok(())
+}
+
+fn finish(journal: &Journal, world: &World, open: &OpenCall) -> Result<(), BuildError> {
+    let recovered = world.recover(Unfinished {
+        call: open.call,
+        caller: &open.caller,
+        planned: &open.writes,
+        records: &open.changes,
+        log: journal,
+    })?;
+    tracing::warn!(
+        call = %open.call, tool = open.tool, ending = ?recovered.ending,
+        conflicts = ?recovered.conflicts, "a call was interrupted"
+    );
+    Ok(())
+}
+
+fn interrupted(open: &OpenCall, clock: &Arc<dyn Clock>) -> Ending {
+    let error = ToolError::Interrupted;
+    let summaries: Vec<_> =
+        open.changes.iter().flatten().map(tool::Change::summary).collect();
+    Ending {
+        call: open.call,
+        error_type: Some(error.kind().into()),
+        message: Some(error.to_string()),
+        detail: None,
+        output: error.details(),
+        decision: "".into(),
+        rule: String::new(),
+        approval: None,
+        place: None,
+        effects: open.effects(),
+        changed: serde_json::json!(summaries),
+        duration_ms: 0,
+        answered_by: None,
+        finished: clock.now(),
+    }
+}

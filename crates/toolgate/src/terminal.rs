@@ -1,0 +1,182 @@
+//! Asks the person at the terminal.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufRead, BufReader, Write},
+    time::Duration,
+};
+
+use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
+
+use crate::output;
+
+/// Asks on `/dev/tty`, also when standard input is taken.
+#[derive(Debug)]
+pub(crate) struct Terminal;
+
+impl Approver for Terminal {
+    fn name(&self) -> &'static str {
+        "terminal"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let question = question.clone();
+            let asked = tokio::task::spawn_blocking(move || on_terminal(&question)).await;
+            match asked {
+                Ok(Ok(answer)) => Reply::Answered(answer),
+                Ok(Err(_)) => Reply::NobodyHere("there is no terminal".to_owned()),
+                Err(_) => Reply::NobodyHere("the terminal failed".to_owned()),
+            }
+        })
+    }
+}
+
+fn on_terminal(question: &Question) -> io::Result<Answer> {
+    let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+    write!(tty, "{}", shown(question))?;
+    loop {
+        write!(tty, "[y] once  [s] this session  [a] always  [n] no (default): ")?;
+        tty.flush()?;
+        let Some(line) = answer_line(&tty)? else { return Ok(owner(AnswerDecision::Deny)) };
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(owner(AnswerDecision::AllowOnce)),
+            "s" | "session" => return Ok(owner(AnswerDecision::AllowSession)),
+            "a" | "always" => return always(&mut tty, question),
+            "" | "n" | "no" => return Ok(owner(AnswerDecision::Deny)),
+            other => writeln!(tty, "`{}` is none of these.", visible(other))?,
+        }
+    }
+}
+
+/// Lets the person pick what "always" covers; nothing picked is no.
+fn always(tty: &mut File, question: &Question) -> io::Result<Answer> {
+    writeln!(tty, "Always allow `{}` for:", question.tool)?;
+    let scopes: Vec<_> =
+        std::iter::once(None).chain(question.scopes.iter().cloned().map(Some)).collect();
+    for (number, scope) in scopes.iter().enumerate() {
+        writeln!(tty, "  [{}] {}", number + 1, in_words(scope.as_deref()))?;
+    }
+    write!(tty, "which one? ")?;
+    tty.flush()?;
+    let picked = answer_line(tty)?.and_then(|line| line.trim().parse::<usize>().ok());
+    let scope = picked.and_then(|number| scopes.get(number.checked_sub(1)?).cloned());
+    Ok(owner(scope.map_or(AnswerDecision::Deny, |scope| AnswerDecision::AllowAlways {
+        scope,
+        expires: None,
+    })))
+}
+
+/// A scope as people say it.
+pub(crate) fn in_words(scope: Option<&str>) -> String {
+    let Some(scope) = scope else { return "exactly this call".to_owned() };
+    match scope.split_once(':') {
+        Some(("folder", ".")) => "anything in the workspace".to_owned(),
+        Some(("folder", folder)) => format!("anything in the folder `{}`", visible(folder)),
+        Some(("permission", name)) => format!("everything that needs the permission `{name}`"),
+        _ => visible(scope),
+    }
+}
+
+fn answer_line(tty: &File) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    let read = BufReader::new(tty).read_line(&mut line)?;
+    Ok((read > 0).then_some(line))
+}
+
+fn owner(decision: AnswerDecision) -> Answer {
+    Answer { decision, by: "owner (terminal)".to_owned(), message: None }
+}
+
+/// All of the question, so that nothing can hide in it.
+pub(crate) fn shown(question: &Question) -> String {
+    let Question { id, caller, tool, input, plan, reason, .. } = question;
+    let mut text = format!(
+        "\nAgent `{}` of `{}` wants to call `{tool}` (question {id}).\n  Why you are asked: {}\n",
+        visible(&caller.agent), visible(&caller.user), visible(reason)
+    );
+    for need in plan.needs() {
+        text += &format!("  It would {}\n", visible(&need.to_string()));
+    }
+    let input = serde_json::to_string_pretty(input).unwrap_or_default();
+    let input: Vec<_> = input.lines().map(|line| format!("    {}", visible(line))).collect();
+    text + "  Arguments:\n" + &input.join("\n") + "\n"
+}
+
+/// The text with every character that hides or reorders others written out.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_invisible(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Zero width, direction marks, fillers, variation selectors, tags and other format characters.
+const fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `--yes`: the owner agrees beforehand.
+#[derive(Debug)]
+pub(crate) struct SaysYes;
+
+impl Approver for SaysYes {
+    fn name(&self) -> &'static str {
+        "--yes"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        let by = "owner (--yes)".to_owned();
+        let answer = Answer { decision: AnswerDecision::AllowOnce, by, message: None };
+        Box::pin(std::future::ready(Reply::Answered(answer)))
+    }
+}
+
+/// `--wait`: leaves the question open for `toolgate approvals` in another terminal.
+#[derive(Debug)]
+pub(crate) struct Waits(pub(crate) Duration);
+
+impl Approver for Waits {
+    fn name(&self) -> &'static str {
+        "--wait"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let id = &question.id;
+            output::note(format_args!(
+                "{}Waiting for an answer: `toolgate approvals allow {id}` or `deny {id}`.",
+                shown(question)
+            ));
+            tokio::time::sleep(self.0).await;
+            Reply::NobodyHere(format!("nobody answered within {} s", self.0.as_secs()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn nothing_hides() {
+        for (text, expected) in [
+            ("plain ünïcode 漢字", "plain ünïcode 漢字"),
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("a\u{200b}b", "a\\u{200b}b"),
+            ("a\x1b[2Kb\n", "a\\u{1b}[2Kb\\u{a}"),
+        ] {
+            assert_eq!(visible(text), expected);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Paths that fit a pattern.
+
+use globset::{GlobBuilder, GlobMatcher};
+use tool::FilePath;
+
+/// A pattern for paths beneath a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct GlobFilter {
+    glob: GlobMatcher,
+    /// Where the path beneath the folder begins.
+    skipped: usize,
+}
+
+impl GlobFilter {
+    /// `pattern`, for paths beneath `folder`.
+    pub(crate) fn new(pattern: &str, folder: &FilePath) -> Result<Self, String> {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        if pattern.starts_with('/') {
+            return Err("must be relative; give the folder as `path`".to_owned());
+        }
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| format!("is not a glob pattern: {}", error.kind()))?;
+        let skipped = match folder.as_str() {
+            "." => 0,
+            "/" => 1,
+            name => name.len() + 1,
+        };
+        Ok(Self { glob: glob.compile_matcher(), skipped })
+    }
+
+    /// Whether the path fits. It is one beneath the folder.
+    pub(crate) fn fits(&self, path: &FilePath) -> bool {
+        path.as_str().get(self.skipped..).is_some_and(|beneath| self.glob.is_match(beneath))
+    }
+
+    /// Whether the last part of the path fits.
+    pub(crate) fn fits_name(&self, path: &FilePath) -> bool {
+        path.name().is_some_and(|name| self.glob.is_match(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_within_a_folder() {
+        for (pattern, folder, path, expected) in [
+            ("*.rs", ".", "a.rs", true),
+            ("*.rs", ".", "src/a.rs", false),
+            ("**/*.rs", ".", "a.rs", true),
+            ("**/*.rs", ".", "src/deep/a.rs", true),
+            ("./src/**", ".", "src/deep/a.rs", true),
+            ("*.{rs,toml}", "src", "src/a.toml", true),
+            ("deep/*", "src", "src/deep/a", true),
+            ("*", "/ws", "/ws/a", true),
+            ("[ab]?.txt", ".", "a1.txt", true),
+            ("größe*", ".", "größe.txt", true),
+        ] {
+            let filter = GlobFilter::new(pattern, &FilePath::new(folder)).unwrap();
+            assert_eq!(filter.fits(&FilePath::new(path)), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_a_pattern() {
+        for (pattern, expected) in [
+            ("/etc/*", "must be relative; give the folder as `path`"),
+            ("a[", "is not a glob pattern: unclosed character class"),
+            ("{a", "is not a glob pattern: unclosed alternate group"),
+        ] {
+            let problem = GlobFilter::new(pattern, &FilePath::root()).unwrap_err();
+            assert!(problem.starts_with(expected), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Applies hunks to a text.
+
+use super::{Hunk, Line, find::places};
+use crate::fs::{
+    near::nearest_lines,
+    text::{Ending, shorten},
+};
+
+/// The text after all of `hunks`, each found after the one before it.
+pub(crate) fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
+    let file = Original::of(text);
+    let mut result = Vec::new();
+    let mut done = 0;
+    for hunk in hunks {
+        let at = file
+            .locate(hunk, done)
+            .map_err(|problem| format!("hunk at patch line {}: {problem}", hunk.line))?;
+        result.extend(file.range(done, at));
+        result.extend(file.changed(hunk, at));
+        done = at + hunk.old().len();
+    }
+    result.extend(file.range(done, file.lines.len()));
+    Ok(file.join(&result))
+}
+
+/// A line and how it ends.
+type Ended<'a> = (&'a str, &'a str);
+
+/// A text as lines.
+struct Original<'a> {
+    lines: Vec<&'a str>,
+    /// How each of `lines` ends; nothing, if it is the last one without a newline.
+    endings: Vec<&'a str>,
+    usual: Ending,
+}
+
+impl<'a> Original<'a> {
+    fn of(text: &'a str) -> Self {
+        let split = |line: &'a str| match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
+            (Some(rest), _) => (rest, "\r\n"),
+            (None, Some(rest)) => (rest, "\n"),
+            (None, None) => (line, ""),
+        };
+        let (lines, endings) = text.split_inclusive('\n').map(split).unzip();
+        Self { lines, endings, usual: Ending::usual(text) }
+    }
+
+    /// The line at which `hunk` begins.
+    fn locate(&self, hunk: &Hunk, from: usize) -> Result<usize, String> {
+        let anchors = self.anchors(hunk, from)?;
+        let old = hunk.old();
+        let mut found = match (hunk.at_end, old.is_empty()) {
+            (true, _) => self.at_end(&old, &anchors),
+            (false, false) => self.after(&old, &anchors, hunk),
+            (false, true) if hunk.context.is_empty() && !self.lines.is_empty() => {
+                return Err(
+                    "it only adds lines and does not say where; give lines around them, or \
+                            `*** End of File` to add at the end"
+                        .to_owned(),
+                );
+            }
+            (false, true) => anchors,
+        };
+        found.dedup_by(|later, first| self.same_result(hunk, *first, *later));
+        match found.as_slice() {
+            [] => Err(self.missing(&old, from, hunk)),
+            [at] => Ok(*at),
+            [_, ..] => Err(ambiguous(&found)),
+        }
+    }
+
+    /// Where looking for a hunk may begin: after each place its `@@` lines are at.
+    fn anchors(&self, hunk: &Hunk, from: usize) -> Result<Vec<usize>, String> {
+        let Some((first, more)) = hunk.context.split_first() else { return Ok(vec![from]) };
+        let mut anchors = places(&self.lines, &[first], from);
+        for (above, context) in hunk.context.iter().zip(more) {
+            if anchors.is_empty() {
+                return Err(self.missing(&[above], from, hunk));
+            }
+            let next = |at: usize| places(&self.lines, &[context], at + 1).first().copied();
+            anchors = anchors.into_iter().filter_map(next).collect();
+            anchors.dedup();
+        }
+        if anchors.is_empty() {
+            let last = hunk.context.last().map_or("", String::as_str);
+            return Err(self.missing(&[last], from, hunk));
+        }
+        Ok(anchors.into_iter().map(|at| at + 1).collect())
+    }
+
+    /// Without `@@` lines every place after `from` counts; with them, the first after each anchor.
+    fn after(&self, old: &[&str], anchors: &[usize], hunk: &Hunk) -> Vec<usize> {
+        let from = anchors.first().copied().unwrap_or_default();
+        let all = places(&self.lines, old, from);
+        if hunk.context.is_empty() {
+            return all;
+        }
+        let first = |anchor: &usize| all.iter().copied().find(|at| at >= anchor);
+        let found: Vec<usize> = anchors.iter().filter_map(first).collect();
+        if found.is_empty() {
+            // The `@@` line is often repeated as the first line of the hunk.
+            let repeated = places(&self.lines, old, from.saturating_sub(1));
+            return repeated.into_iter().filter(|at| anchors.contains(&(at + 1))).collect();
+        }
+        found
+    }
+
+    fn at_end(&self, old: &[&str], anchors: &[usize]) -> Vec<usize> {
+        let at = self.lines.len().checked_sub(old.len());
+        let at = at.filter(|at| anchors.iter().any(|anchor| at >= anchor));
+        let fits = |at: &usize| old.is_empty() || !places(&self.lines, old, *at).is_empty();
+        at.filter(fits).into_iter().collect()
+    }
+
+    /// Whether it makes no difference at which of two places `hunk` is applied.
+    fn same_result(&self, hunk: &Hunk, first: usize, later: usize) -> bool {
+        let count = hunk.old().len();
+        let here = self.changed(hunk, first).chain(self.range(first + count, later + count));
+        let there = self.range(first, later).chain(self.changed(hunk, later));
+        first == later || here.eq(there)
+    }
+
+    /// What `hunk` makes of the lines from `at` on. Kept lines stay as they are in the file.
+    fn changed<'s>(&'s self, hunk: &'s Hunk, at: usize) -> impl Iterator<Item = Ended<'s>> {
+        let mut next = at;
+        hunk.lines.iter().filter_map(move |line| match line {
+            Line::Keep(_) => {
+                next += 1;
+                self.line(next - 1)
+            }
+            Line::Remove(_) => {
+                next += 1;
+                None
+            }
+            Line::Add(text) => Some((text.as_str(), self.ending_near(next))),
+        })
+    }
+
+    fn line(&self, at: usize) -> Option<Ended<'_>> {
+        Some((self.lines.get(at)?, self.endings.get(at)?))
+    }
+
+    fn range(&self, from: usize, to: usize) -> impl Iterator<Item = Ended<'_>> {
+        (from..to).filter_map(|at| self.line(at))
+    }
+
+    /// The ending a line put in at `at` gets: that of the line above, or below, or of most.
+    fn ending_near(&self, at: usize) -> &str {
+        let above = at.checked_sub(1).and_then(|above| self.endings.get(above));
+        let near = above.into_iter().chain(self.endings.get(at)).find(|ending| !ending.is_empty());
+        near.copied().unwrap_or(self.usual.as_str())
+    }
+
+    /// A file that had no newline at its end still has none; all other lines have one.
+    fn join(&self, lines: &[Ended<'_>]) -> String {
+        let no_newline = self.endings.last().is_some_and(|ending| ending.is_empty());
+        let last = lines.len().saturating_sub(1);
+        let text = lines.iter().enumerate().flat_map(|(index, (text, ending))| {
+            let ending = match (index == last && no_newline, ending.is_empty()) {
+                (true, _) => "",
+                (false, true) => self.usual.as_str(),
+                (false, false) => ending,
+            };
+            [*text, ending]
+        });
+        text.collect()
+    }
+
+    fn missing(&self, wanted: &[&str], from: usize, hunk: &Hunk) -> String {
+        let place = match (hunk.at_end, from) {
+            (true, _) => "at the end of the file".to_owned(),
+            (false, 0) => "in the file".to_owned(),
+            (false, line) => format!("in the file after line {line}, where the hunk above it ends"),
+        };
+        let shown: Vec<_> = wanted.iter().take(20).map(|line| shorten(line, 200)).collect();
+        let near = nearest_lines(&self.lines, wanted);
+        let near = near.map(|near| format!("\nthe nearest place in the file is\n{near}"));
+        format!(
+            "these lines are not {place}:\n{}{}",
+            shown.join("\n"),
+            near.unwrap_or_else(|| "\n`read` the file again".to_owned())
+        )
+    }
+}
+
+fn ambiguous(found: &[usize]) -> String {
+    let lines = found.iter().take(10).map(|at| (at + 1).to_string()).collect::<Vec<_>>();
+    format!(
+        "it fits at more than one place, at lines {}; add lines around it, or an `@@` line that \
+         names the function or section it is in",
+        lines.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+    use similar::{ChangeTag, TextDiff};
+
+    use super::{super::parse, *};
+    use crate::fs::patch::Operation;
+
+    fn patched(text: &str, hunks: &[&str]) -> Result<String, String> {
+        let hunks = hunks.join("\n");
+        let input = format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n");
+        let operations = parse(&input).unwrap();
+        let [Operation::Update { hunks, .. }] = operations.as_slice() else { panic!("{input}") };
+        apply(text, hunks)
+    }
+
+    #[test]
+    fn applies_hunks_in_order() {
+        for (text, hunks, expected) in [
+            ("a\nb\nc\n", vec!["@@", " a", "-b", "+B", " c"], "a\nB\nc\n"),
+            ("a\nb\nc\nd\n", vec!["@@", "-a", "@@", "-c", "+C"], "b\nC\nd\n"),
+            ("a\n", vec!["@@", "-a"], ""),
+            ("", vec!["@@", "+a"], "a\n"),
+            ("grün\n", vec!["@@", "-grün", "+blau — 青"], "blau — 青\n"),
+            // Line endings and a missing newline at the end stay as they are.
+            ("a\r\nb\r\n", vec!["@@", " a", "+x", " b"], "a\r\nx\r\nb\r\n"),
+            ("a\r\nb\n", vec!["@@", " a", "+x"], "a\r\nx\r\nb\n"),
+            ("a\nb", vec!["@@", " a", "-b", "+B"], "a\nB"),
+            ("a\nb", vec!["@@", " b", "+c"], "a\nb\nc"),
+            ("a\r\nb", vec!["@@", " b", "+c"], "a\r\nb\r\nc"),
+            ("a\nb", vec!["@@", " a", "-b"], "a"),
+            // `@@` says where, and so does the end of the file.
+            ("x\nf1\nx\nf2\nx\n", vec!["@@ f2", "-x", "+y"], "x\nf1\nx\nf2\ny\n"),
+            ("f\ng\nx\nh\ng\nx\n", vec!["@@ h", "@@ g", "-x"], "f\ng\nx\nh\ng\n"),
+            ("f\ng\n", vec!["@@ f", "+x"], "f\nx\ng\n"),
+            ("x\nx\n", vec!["@@", "-x", "+y", "*** End of File"], "x\ny\n"),
+            ("a\n", vec!["@@", "+b", "*** End of File"], "a\nb\n"),
+            ("f\nx\n", vec!["@@ f", " f", "-x", "+y"], "f\ny\n"),
+            // Spaces may differ; kept lines stay as they are in the file.
+            ("a  \n\tb\nc\n", vec!["@@", " a", " b", "-c", "+C"], "a  \n\tb\nC\n"),
+            // It makes no difference which of two equal lines goes.
+            ("a\n\n\nb\n", vec!["@@", "-"], "a\n\nb\n"),
+        ] {
+            assert_eq!(patched(text, &hunks).as_deref(), Ok(expected), "{text:?} {hunks:?}");
+        }
+    }
+
+    #[test]
+    fn says_what_it_looked_for_and_what_is_near() {
+        for (text, hunks, expected) in [
+            (
+                "one\nhello world\n",
+                vec!["@@", " one", "-helo world"],
+                "hunk at patch line 3: these lines are not in the file:\none\nhelo world\nthe \
+                 nearest place in the file is\n    1| one\n    2| hello world",
+            ),
+            ("a\n", vec!["@@ fn f()", "-a"], "these lines are not in the file:\nfn f()\n`read`"),
+            ("a\nb\n", vec!["@@", "-b", "@@", "-a"], "after line 2, where the hunk above it ends"),
+            ("a\nb\n", vec!["@@", "-a", "*** End of File"], "not at the end of the file:\na\n"),
+            ("x\ny\nx\n", vec!["@@", "-x", "+z"], "more than one place, at lines 1, 3;"),
+            ("f\nx\nf\nx\n", vec!["@@ f", "-x"], "more than one place, at lines 2, 4;"),
+            ("a\n", vec!["@@", "+b"], "it only adds lines and does not say where"),
+        ] {
+            let problem = patched(text, &hunks).unwrap_err();
+            assert!(problem.contains(expected), "{problem}");
+        }
+    }
+
+    /// The lines of a hunk that turns all of `old` into `new`.
+    fn whole_file(old: &str, new: &str) -> Hunk {
+        let diff = TextDiff::from_lines(old, new);
+        let line = |tag, text: &str| match tag {
+            ChangeTag::Equal => Line::Keep(text.to_owned()),
+            ChangeTag::Insert => Line::Add(text.to_owned()),
+            ChangeTag::Delete => Line::Remove(text.to_owned()),
+        };
+        let changes = diff.iter_all_changes();
+        let lines = changes.map(|change| line(change.tag(), change.value().trim_end_matches('\n')));
+        Hunk { line: 1, context: vec![], lines: lines.collect(), at_end: false }
+    }
+
+    proptest! {
+        #[test]
+        fn a_patch_and_its_reverse_restore_the_file(
+            old in vec("[abä ]{0,3}", 1..12),
+            new in vec("[abä ]{0,3}", 1..12),
+            ending in prop_oneof![Just("\n"), Just("\r\n")],
+            newline in any::<bool>(),
+        ) {
+            let (from, to) = (old.join("\n") + "\n", new.join("\n") + "\n");
+            let file = |lines: &[String]| {
+                lines.join(ending) + if newline { ending } else { "" }
+            };
+            // A lone empty line without its newline is no line at all.
+            prop_assume!(newline || (old.last() != Some(&String::new()) && new.last() != Some(&String::new())));
+            let there = apply(&file(&old), &[whole_file(&from, &to)]);
+            prop_assume!(newline || old.len() > 1 || ending == "\n");
+            prop_assert_eq!(there, Ok(file(&new)));
+            prop_assume!(newline || new.len() > 1 || ending == "\n");
+            prop_assert_eq!(apply(&file(&new), &[whole_file(&to, &from)]), Ok(file(&old)));
+        }
+
+        #[test]
+        fn nothing_panics(text in "[ab\r\n@*+ -]{0,40}", body in "[ab\n@*+ -]{0,40}") {
+            let input = format!("*** Begin Patch\n*** Update File: f\n{body}\n*** End Patch\n");
+            if let Ok([Operation::Update { hunks, .. }]) = parse(&input).as_deref() {
+                let _ = apply(&text, hunks);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `read`.
+
+use std::io::{Cursor, Read as _};
+
+use encoding_rs::Encoding;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tool::{
+    Effect, FilePath, Info, LiveFile, Need, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    ToolResult,
+};
+
+use super::{
+    INFO, MAX_FILE_BYTES,
+    decode::{self, Unreadable},
+    page::Page,
+};
+
+/// A little less than the 50 KB a model gets of any result, so that the notice is never cut off.
+const MAX_TEXT_BYTES: usize = 50_000 - 300;
+/// Larger images are refused; what a model gets of smaller ones is not decided here.
+const MAX_IMAGE_BYTES: u64 = 10 * 1024 * 1024;
+
+/// Read a file. Text comes back exactly as it is in the file, without line numbers, at most 50 KB
+/// at a time; if there is more, the last line, in square brackets, says which lines were shown and
+/// which `offset` continues. PNG, JPEG, GIF and WebP files come back as images. To find something
+/// in a long file, use `grep` first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Read {
+    /// File to read: a path in the workspace, or `artifact:ID` for what an earlier call left behind.
+    path: FilePath,
+    /// First line to return; the first line of the file is 1.
+    #[serde(default = "first_line")]
+    #[schemars(range(min = 1))]
+    offset: u64,
+    /// Return at most this many lines.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1))]
+    limit: u64,
+    /// Encoding of the text, such as `utf-16le`, `windows-1252` or `shift_jis`. A byte order mark
+    /// in the file says more.
+    #[serde(default = "default_encoding")]
+    encoding: String,
+}
+
+const fn first_line() -> u64 {
+    1
+}
+
+const fn default_limit() -> u64 {
+    2_000
+}
+
+fn default_encoding() -> String {
+    "utf-8".to_owned()
+}
+
+impl Tool for Read {
+    const NAME: &'static str = "read";
+    const EFFECTS: &'static [Effect] = &[Effect::Read];
+    const INFO: Info = Info { aliases: &["read_file"], repeatable: true, ..INFO };
+
+    fn plan(&self) -> Plan {
+        [Need::Read(self.path.clone())].into()
+    }
+
+    async fn run(self, ctx: &ToolContext) -> ToolResult {
+        let encoding = decode::encoding(&self.encoding)
+            .map_err(|message| ToolError::invalid(Self::NAME, "encoding", message))?;
+        let (page, path) = (Page::new(self.offset, self.limit, MAX_TEXT_BYTES), self.path.clone());
+        ctx.files()
+            .open_with(&self.path, move |file, stat| {
+                too_large(&path, stat.bytes, MAX_FILE_BYTES, "use `grep` to search it")?;
+                look(file, stat.bytes, &path, encoding, page)
+            })
+            .await
+    }
+}
+
+fn look(
+    mut file: LiveFile,
+    bytes: u64,
+    path: &FilePath,
+    encoding: &'static Encoding,
+    page: Page,
+) -> ToolResult {
+    let mut head = Vec::new();
+    let read = file.by_ref().take(8 * 1024).read_to_end(&mut head);
+    read.map_err(|error| unreadable(path, encoding, Unreadable::Io(error)))?;
+    let all = Cursor::new(&head).chain(file).take(MAX_FILE_BYTES);
+    if let Some((name, mime)) = image(&head) {
+        too_large(path, bytes, MAX_IMAGE_BYTES, "make it smaller first")?;
+        let mut data = Vec::new();
+        let read = all.take(MAX_IMAGE_BYTES).read_to_end(&mut data);
+        read.map_err(|error| unreadable(path, encoding, Unreadable::Io(error)))?;
+        return Ok(ToolOutput::text(describe(path, name, &data)).with_image(mime, data));
+    }
+    if decode::is_binary(&head, encoding) {
+        return Err(binary(path));
+    }
+    text(all, path, encoding, page)
+}
+
+fn text(
+    source: impl std::io::Read,
+    path: &FilePath,
+    encoding: &'static Encoding,
+    mut page: Page,
+) -> ToolResult {
+    decode::decode(source, encoding, &mut page)
+        .map_err(|problem| unreadable(path, encoding, problem))?;
+    let text =
+        page.finish().map_err(|problem| ToolError::invalid(Read::NAME, "offset", problem))?;
+    Ok(ToolOutput::text(text))
+}
+
+/// Name and media type, if the file begins like an image.
+fn image(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let begins = |magic: &[u8]| head.starts_with(magic);
+    if begins(b"\x89PNG\r\n\x1a\n") {
+        Some(("PNG", "image/png"))
+    } else if begins(b"\xff\xd8\xff") {
+        Some(("JPEG", "image/jpeg"))
+    } else if begins(b"GIF87a") || begins(b"GIF89a") {
+        Some(("GIF", "image/gif"))
+    } else if begins(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
+        Some(("WebP", "image/webp"))
+    } else {
+        None
+    }
+}
+
+fn describe(path: &FilePath, name: &str, data: &[u8]) -> String {
+    let bytes = data.len();
+    match imagesize::blob_size(data) {
+        Ok(size) => {
+            format!("{name} image `{path}`, {}x{} pixels, {bytes} bytes", size.width, size.height)
+        }
+        Err(_) => format!("{name} image `{path}`, {bytes} bytes"),
+    }
+}
+
+fn too_large(path: &FilePath, bytes: u64, max: u64, hint: &'static str) -> Result<(), ToolError> {
+    if bytes <= max {
+        return Ok(());
+    }
+    let (path, hint) = (path.to_string(), hint.into());
+    Err(ToolError::FileTooLarge { path, bytes, max_bytes: max, hint })
+}
+
+fn binary(path: &FilePath) -> ToolError {
+    ToolError::failed(format!(
+        "`{path}` is a binary file and cannot be shown as text; `stat` tells its size and hash"
+    ))
+}
+
+fn unreadable(path: &FilePath, encoding: &'static Encoding, problem: Unreadable) -> ToolError {
+    match problem {
+        Unreadable::Line(line) => ToolError::failed(format!(
+            "`{path}` is not {} text (line {line}); if it is text in another encoding, give \
+             `encoding`, for example `windows-1252`; if it is binary, `stat` tells its size and hash",
+            encoding.name()
+        )),
+        Unreadable::Io(source) => {
+            ToolError::failed_by(format!("cannot read `{path}`: {}", source.kind()), source)
+        }
+    }
+}

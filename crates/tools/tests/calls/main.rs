@@ -1,0 +1,9 @@
+//! Whole calls of the built-in tools, each test a sentence.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "files have real times")]
+
+mod changing;
+mod finding;
+mod helper;
+mod reading;
+mod registry;

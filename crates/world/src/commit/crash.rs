@@ -1,0 +1,1 @@
+//! Crashes, one at every step.

@@ -1,0 +1,119 @@
+//! Changing files: all of a commit or none of it, also after a power cut.
+//!
+//! The order is what makes it safe. Before the record nothing that anybody can see has changed, and
+//! what the record promises is on the disk: the old contents by hash, the new ones as temp files.
+//! After the record everything can be finished from there, by [`recover`] if not by us.
+
+mod folders;
+mod found;
+mod pending;
+mod recover;
+mod step;
+mod sweep;
+mod target;
+mod temp;
+
+#[cfg(test)]
+mod crash;
+
+use std::collections::BTreeSet;
+
+use tool::{Change, Changed, Commit, FileChange, ToolError};
+
+use self::{folders::Folders, pending::Pending, step::step};
+pub(crate) use self::{recover::recover, target::Target};
+use crate::{lock::Shared, workspace::Workspace};
+
+/// Makes all of `changes`, or none.
+pub(crate) fn commit(
+    workspace: &Workspace,
+    commit: Commit<'_>,
+    changes: Vec<FileChange>,
+) -> Result<Vec<Changed>, ToolError> {
+    let Commit { call, live, log } = commit;
+    let common = &workspace.common;
+    let located: Result<Vec<_>, _> =
+        changes.iter().map(|change| workspace.locate(&change.path)).collect();
+    let located = located?;
+    let roots: Vec<_> = located.iter().map(|located| located.root.clone()).collect();
+    let _alone = common.locks.roots(roots.iter(), live)?;
+    let _kept = common.locks.blobs(Shared::Yes, live)?;
+
+    let mut folders = Folders::default();
+    let mut pending = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (number, (change, located)) in changes.into_iter().zip(located).enumerate() {
+        live.check()?;
+        let mut target = Target::open(located, &common.protected)?;
+        refuse_twice(&mut seen, &target)?;
+        folders.share(&mut target)?;
+        let name = temp::name(call, number);
+        pending.extend(Pending::prepare(common, target, change, name)?);
+    }
+    if pending.is_empty() {
+        return Ok(Vec::new());
+    }
+
+    // From here on the call cannot end: nothing happens behind a recorded outcome.
+    let _held = live.hold()?;
+    let changes: Vec<_> = pending.iter().map(Pending::change).collect();
+    log.record(call, &changes)?;
+    step();
+    if let Err(error) = apply(&mut pending, &mut folders) {
+        // Recorded first, like every change. Where even that fails, a half-done commit is worse.
+        let reverse: Vec<_> = changes.iter().rev().map(reversed).collect();
+        let _ = log.record(call, &reverse);
+        return Err(roll_back(workspace, pending, &folders, error));
+    }
+    Ok(changes.iter().map(Change::summary).collect())
+}
+
+fn apply(pending: &mut [Pending], folders: &mut Folders) -> Result<(), ToolError> {
+    for one in &mut *pending {
+        one.apply(folders)?;
+        step();
+    }
+    for one in &mut *pending {
+        one.settle();
+    }
+    step();
+    folders.sync().map_err(|source| {
+        ToolError::failed_by("the disk did not confirm the change; it was undone", source)
+    })
+}
+
+fn roll_back(
+    workspace: &Workspace,
+    pending: Vec<Pending>,
+    folders: &Folders,
+    error: ToolError,
+) -> ToolError {
+    let mut stuck = Vec::new();
+    for mut one in pending.into_iter().rev() {
+        if let Err(source) = one.roll_back(&workspace.common.blobs) {
+            stuck.push(format!("`{}` ({source})", one.target.path));
+        }
+    }
+    folders.remove_made();
+    let _ = folders.sync();
+    if stuck.is_empty() {
+        return error;
+    }
+    let files = stuck.join(", ");
+    let message = format!("{error}; and these files could not be put back: {files}");
+    ToolError::failed_by(message, error)
+}
+
+/// The change that undoes `change`.
+fn reversed(change: &Change) -> Change {
+    let Change { path, root, inner, before, after, staged: _ } = change.clone();
+    Change { path, root, inner, before: after, after: before, staged: None }
+}
+
+/// Which of two changes of one file would be the right one?
+fn refuse_twice(seen: &mut BTreeSet<std::path::PathBuf>, target: &Target) -> Result<(), ToolError> {
+    if seen.insert(target.root.path().join(target.inner())) {
+        return Ok(());
+    }
+    Err(ToolError::failed(format!("`{}` is changed twice in one commit", target.path)))
+}

@@ -1,0 +1,125 @@
+//! Files that wait beside their place and must not stay behind.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::fd::OwnedFd,
+    sync::Arc,
+};
+
+use rustix::{
+    fs::{
+        AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, openat, renameat,
+        renameat_with, statat, symlinkat, unlinkat,
+    },
+    io::Errno,
+};
+use tool::{CallId, Digest, FileState};
+
+use super::found::{MODE, Seen};
+
+/// What is to be at a path.
+#[derive(Debug)]
+pub(super) enum New {
+    File { bytes: Vec<u8>, mode: Option<u32> },
+    Link(String),
+    Absent,
+}
+
+/// A name in a folder of the workspace. Whatever has it is removed in the end.
+#[derive(Debug)]
+pub(super) struct Temp {
+    pub(super) folder: Arc<OwnedFd>,
+    pub(super) name: String,
+}
+
+/// What the names of all temp files of `call` begin with.
+pub(super) fn prefix(call: CallId) -> String {
+    format!(".toolgate-{call}-")
+}
+
+/// The name of the `number`th temp file of a commit.
+pub(super) fn name(call: CallId, number: impl std::fmt::Display) -> String {
+    format!("{}{number}.tmp", prefix(call))
+}
+
+impl Temp {
+    /// Writes `new` to a temp file, synced, and says what will be there once it is in place.
+    pub(super) fn write(
+        folder: Arc<OwnedFd>,
+        name: String,
+        new: &New,
+        old: Option<Seen>,
+    ) -> io::Result<(Self, FileState)> {
+        let temp = Self { folder, name };
+        let state = match new {
+            New::File { bytes, mode } => temp.write_file(bytes, *mode, old)?,
+            New::Link(target) => {
+                symlinkat(target.as_str(), &temp.folder, &temp.name)?;
+                FileState::Link { target: target.clone() }
+            }
+            New::Absent => FileState::Absent,
+        };
+        Ok((temp, state))
+    }
+
+    fn write_file(
+        &self,
+        bytes: &[u8],
+        mode: Option<u32>,
+        old: Option<Seen>,
+    ) -> io::Result<FileState> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        // A known mode is set at the end: until then nobody else may read what a closed file holds.
+        let first = mode.map_or(0o666, |_| 0o600);
+        let first = Mode::from_raw_mode(first);
+        let fd = openat(&self.folder, &self.name, flags | OFlags::CLOEXEC, first)?;
+        let mut file = File::from(fd);
+        if let Some(Seen { owner: (user, group), .. }) = old {
+            // Only root may give files away; for anybody else the file becomes their own.
+            let _ = fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+        }
+        file.write_all(bytes)?;
+        if let Some(mode) = mode {
+            fchmod(&file, Mode::from_raw_mode(mode & MODE))?;
+        }
+        file.sync_all()?;
+        let mode = fstat(&file)?.st_mode & MODE;
+        Ok(FileState::File { digest: Digest::of(bytes), bytes: bytes.len() as u64, mode })
+    }
+}
+
+impl Drop for Temp {
+    fn drop(&mut self) {
+        let _ = unlinkat(&self.folder, &self.name, AtFlags::empty());
+    }
+}
+
+/// Renames, unless something is there already.
+pub(super) fn rename_new(
+    (from, name): (&OwnedFd, &str),
+    (to, new): (&OwnedFd, &str),
+) -> Result<(), Errno> {
+    match renameat_with(from, name, to, new, RenameFlags::NOREPLACE) {
+        Err(errno) if unsupported(errno) => {}
+        done => return done,
+    }
+    match statat(to, new, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => renameat(from, name, to, new),
+        Ok(_) => Err(Errno::EXIST),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Puts each of two files in the place of the other.
+pub(super) fn swap(
+    (from, name): (&OwnedFd, &str),
+    (to, new): (&OwnedFd, &str),
+) -> Result<(), Errno> {
+    renameat_with(from, name, to, new, RenameFlags::EXCHANGE)
+}
+
+/// Whether a file system only knows the plain rename.
+pub(super) const fn unsupported(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
+}

@@ -1,0 +1,123 @@
+//! What the gate is given.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use policy::Protected;
+use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Live, ToolError};
+
+use crate::{
+    Artifact, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
+    artifacts::Artifacts,
+    blobs::Blobs,
+    commit::recover,
+    data::Data,
+    lock::{Locks, Shared},
+    prune::prune,
+    root::Root,
+    workspace::{Common, Workspace},
+};
+
+/// The files, the artifacts and the clock of one Toolgate.
+#[derive(Debug)]
+pub struct World {
+    common: Arc<Common>,
+    workspace: Arc<Root>,
+    agents: BTreeMap<String, Arc<Root>>,
+    keep: Keep,
+}
+
+impl World {
+    /// Opens the data folder and every root. What is configured wrongly is said here, once.
+    pub fn open(settings: WorldSettings, clock: Arc<dyn Clock>) -> Result<Self, WorldError> {
+        let WorldSettings { data: path, workspace, agents, roots, protected, max_file_bytes, keep } =
+            settings;
+        let data = Arc::new(Data::open(&path)?);
+        let open = |path: &PathBuf| Root::open(path, &data).map(Arc::new);
+        let workspace = open(&workspace)?;
+        let agents: Result<_, WorldError> =
+            agents.into_iter().map(|(agent, path)| Ok((agent, open(&path)?))).collect();
+        let extra: Result<_, _> = roots.iter().map(open).collect();
+        let (agents, extra) = (agents?, extra?);
+        let failed = |errno: rustix::io::Errno| WorldError::Data { path, source: errno.into() };
+        let stores = || {
+            Ok((
+                Blobs::open(&data, clock.clone())?,
+                Arc::new(Artifacts::open(&data, clock.clone())?),
+                Locks::open(&data)?,
+            ))
+        };
+        let (blobs, artifacts, locks) = stores().map_err(failed)?;
+        let protected = Protected::new(&protected);
+        let common =
+            Common { data, blobs, artifacts, locks, protected, max_file_bytes, clock, extra };
+        Ok(Self { common: Arc::new(common), workspace, agents, keep })
+    }
+
+    /// Finishes or rolls back what a call of a dead process left half done, and removes its temp
+    /// files. Can be repeated, also after a crash in the middle of it.
+    ///
+    /// The last commit becomes whole if everything it needs is still there, and is undone if not.
+    /// A file that somebody else changed since is left alone and reported; if the commit had not
+    /// changed any file before that, none of it is done.
+    pub fn recover(&self, unfinished: Unfinished<'_>) -> Result<Recovered, ToolError> {
+        recover(&self.workspace_of(unfinished.caller), unfinished)
+    }
+
+    /// Drops pre-images and artifacts beyond what is to be kept, oldest first.
+    pub fn prune(&self) -> Result<Pruned, WorldError> {
+        let wait = self.common.locks.blobs(Shared::No, &Live::default());
+        let _none_needed = wait.map_err(|error| WorldError::Prune(std::io::Error::other(error)))?;
+        let data = self.common.data.path().map_err(|e| WorldError::Prune(e.into()))?;
+        let (blobs, artifacts) = (data.join("blobs"), data.join("artifacts"));
+        prune(&[&blobs, &artifacts], self.keep, self.common.clock.now()).map_err(WorldError::Prune)
+    }
+
+    /// Opens an artifact of `caller`'s user, with what it is. Somebody else's is not there.
+    pub fn artifact(&self, caller: &Caller, id: &str) -> Result<Artifact, ToolError> {
+        self.common.artifacts.get(&caller.user, id)
+    }
+
+    fn workspace_of(&self, caller: &Caller) -> Workspace {
+        let root = self.agents.get(&*caller.agent).unwrap_or(&self.workspace);
+        Workspace::new(root.clone(), caller, self.common.clone())
+    }
+}
+
+impl Capabilities for World {
+    fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError> {
+        Ok(Arc::new(self.workspace_of(caller)))
+    }
+
+    fn artifacts(&self) -> Arc<dyn ArtifactStore> {
+        self.common.artifacts.clone()
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        self.common.clock.clone()
+    }
+
+    fn missing(&self, capability: Capability) -> Option<String> {
+        match capability {
+            Capability::Files => None,
+            Capability::Network
+            | Capability::Exec
+            | Capability::Messages
+            | Capability::Browser
+            | Capability::Media
+            | Capability::Schedule
+            | Capability::Nodes
+            | Capability::Location => Some(format!("{capability} is not part of this build yet")),
+        }
+    }
+
+    fn missing_program(&self, program: &str) -> Option<String> {
+        // The folders of the small fixed environment that processes get.
+        const FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+        let found = FOLDERS.iter().any(|folder| Path::new(folder).join(program).is_file());
+        (!found).then(|| format!("the program `{program}` is not installed"))
+    }
+}
