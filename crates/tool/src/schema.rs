@@ -22,6 +22,7 @@ pub fn plain_schema(schema: &mut Value) {
             flatten(object);
             object.retain(|key, value| !noise(key, value));
             drop_null(object);
+            join_lines(object);
             for (key, value) in object.iter_mut() {
                 if key == "properties" {
                     // Names of parameters are not keywords.
@@ -54,6 +55,14 @@ fn drop_null(object: &mut Map<String, Value>) {
     }
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
+    }
+}
+
+/// Where a doc comment was broken means nothing; an empty line does.
+fn join_lines(object: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+        *text = paragraphs.collect::<Vec<_>>().join("\n\n");
     }
 }
 

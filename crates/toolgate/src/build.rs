@@ -191,9 +191,10 @@ fn redactor(config: &Config, data: &Path) -> Result<Redactor, BuildError> {
 }
 
 fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettings {
-    let agents = config.agents.iter().filter_map(|(id, agent)| {
-        Some((id.clone(), agent.workspace.as_ref()?.value.clone()))
-    });
+    let agents = config
+        .agents
+        .iter()
+        .filter_map(|(id, agent)| Some((id.clone(), agent.workspace.as_ref()?.value.clone())));
     let fs = &config.tools.fs;
     let day = Duration::from_hours(24);
     WorldSettings {
@@ -203,6 +204,9 @@ fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettin
         roots: fs.roots.iter().map(|root| root.value.clone()).collect(),
         protected: fs.protected.iter().map(|path| path.value.to_string()).collect(),
         max_file_bytes: config.limits.file_bytes.value,
-        keep: Keep { bytes: config.store.keep_bytes.value, age: day * config.store.keep_days.value },
+        keep: Keep {
+            bytes: config.store.keep_bytes.value,
+            age: day * config.store.keep_days.value,
+        },
     }
 }

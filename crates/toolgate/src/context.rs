@@ -1,11 +1,11 @@
 //! What commands work with.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use anyhow::{Context as _, Result};
 use config::Config;
 use store::{Db, Journal};
-use toolgate::{Approver, Caller, Gate, builtin};
+use toolgate::{Approver, Caller, Clock as _, Gate, GateBuilder, builtin};
 use world::SystemClock;
 
 use crate::cli::{Global, Identity};
@@ -30,18 +30,26 @@ pub(crate) fn data(global: &Global) -> Result<PathBuf> {
 /// A gate with the built-in tools.
 pub(crate) fn gate(
     global: &Global,
-    identity: Option<&Identity>,
-    approvers: Vec<Arc<dyn Approver>>,
+    identity: &Identity,
+    approver: Option<Arc<dyn Approver>>,
 ) -> Result<Gate> {
+    let builder = builder(global, identity)?;
+    let builder = approver.into_iter().fold(builder, GateBuilder::approver);
+    Ok(builder.build()?)
+}
+
+/// A gate to look at: it records nothing, and leaves what dead processes left as it is.
+pub(crate) fn idle_gate(global: &Global, identity: &Identity) -> Result<Gate> {
+    Ok(builder(global, identity)?.journal(Journal::null()).build()?)
+}
+
+fn builder(global: &Global, identity: &Identity) -> Result<GateBuilder> {
     let mut config = configuration(global)?;
-    if let Some(Identity { agent, workspace: Some(workspace), .. }) = identity {
+    let Identity { agent, workspace, .. } = identity;
+    if let Some(workspace) = workspace {
         config.agents.entry(agent.clone()).or_default().workspace = Some(workspace.clone().into());
     }
-    let mut builder = Gate::builder().tools(builtin()).config(config).data(data(global)?);
-    for approver in approvers {
-        builder = builder.approver(approver);
-    }
-    Ok(builder.build()?)
+    Ok(Gate::builder().tools(builtin()).config(config).data(data(global)?))
 }
 
 /// Only the journal, for commands that look at the past.
@@ -52,6 +60,11 @@ pub(crate) fn journal(global: &Global) -> Result<Journal> {
 /// Only the database.
 pub(crate) async fn db(global: &Global) -> Result<Db> {
     Ok(Db::open(&data(global)?).await?)
+}
+
+/// The time.
+pub(crate) fn now() -> SystemTime {
+    SystemClock.now()
 }
 
 /// On the command line whoever owns the data folder is the owner, and may act as others.

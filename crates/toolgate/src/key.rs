@@ -33,7 +33,8 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     let mut key = vec![0; BYTES];
     File::open("/dev/urandom")?.read_exact(&mut key)?;
     let temp = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
     file.write_all(&key)?;
     file.sync_all()?;
     // A link fails if the key is there already, and then that one counts.

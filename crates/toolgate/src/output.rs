@@ -1,10 +1,15 @@
 //! The one door to standard output and standard error.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
+#![expect(clippy::print_stderr, reason = "the one place that prints")]
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, BufWriter, IsTerminal, Write},
+    time::{Duration, SystemTime},
+};
 
 use anyhow::Result;
-use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets::NOTHING};
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 /// Prints a line.
@@ -24,15 +29,78 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// Prints rows under a head, in columns.
+/// Prints JSON in one line, for programs that read line by line.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<()> {
+    line(serde_json::to_string(value)?);
+    Ok(())
+}
+
+/// Standard output, for what is written as it comes.
+pub(crate) fn stream() -> impl Write {
+    BufWriter::new(io::stdout())
+}
+
+/// Columns up to this width, a call id among them, are never broken into lines.
+const NARROW: u16 = 36;
+/// What must be left for the others.
+const ROOM: u16 = 20;
+
+/// Prints rows under a head, in columns as wide as the terminal allows.
 pub(crate) fn table(head: &[&str], rows: Vec<Vec<String>>) {
     let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(head.iter().map(|name| bold(&name.to_uppercase())));
-    for row in rows {
-        table.add_row(row);
+    table.load_style(NOTHING).set_header(head.iter().map(|name| name.to_uppercase()));
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
     }
-    line(table.trim_fmt());
+    if let Some(width) = terminal_width() {
+        fit(&mut table, width);
+    }
+    let text = table.trim_fmt();
+    let (head, rows) = text.split_once('\n').unwrap_or((&text, ""));
+    line(bold(head));
+    if !rows.is_empty() {
+        line(rows);
+    }
+}
+
+/// Breaks wide columns into lines, unless the narrow ones alone fill the terminal.
+fn fit(table: &mut Table, width: u16) {
+    let (mut taken, widths) = (ROOM, table.column_max_content_widths());
+    for (column, wide) in table.column_iter_mut().zip(widths) {
+        if wide <= NARROW {
+            taken = taken.saturating_add(wide + 2);
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    if taken <= width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+}
+
+fn terminal_width() -> Option<u16> {
+    let stdout = io::stdout();
+    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok())??;
+    (size.ws_col > 0).then_some(size.ws_col)
+}
+
+/// Turns on standard error while something takes long; on a terminal only.
+pub(crate) fn spinner(what: &'static str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner().with_message(what);
+    // A template that is wrong costs the count, nothing else.
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {human_pos} {elapsed}") {
+        spinner.set_style(style);
+    }
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
+/// A time as people here read it.
+pub(crate) fn time(time: SystemTime) -> String {
+    Timestamp::try_from(time).map_or_else(
+        |_| "?".to_owned(),
+        |time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    )
 }
 
 /// Prints what a person should know, apart from the output.
@@ -47,15 +115,43 @@ pub(crate) fn error(error: &anyhow::Error) {
 
 /// Bold, on a terminal.
 pub(crate) fn bold(text: &str) -> String {
-    styled(text, "1", io::stdout().is_terminal())
+    styled(text, "1", &io::stdout())
+}
+
+/// Faint, on a terminal.
+pub(crate) fn dim(text: &str) -> String {
+    styled(text, "2", &io::stdout())
+}
+
+/// Green, yellow or red, on a terminal.
+pub(crate) fn coloured(text: &str, colour: Colour) -> String {
+    styled(text, colour.code(), &io::stdout())
+}
+
+/// How good something is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Colour {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl Colour {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Green => "32",
+            Self::Yellow => "33",
+            Self::Red => "1;31",
+        }
+    }
 }
 
 fn red(text: &str) -> String {
-    styled(text, "1;31", io::stderr().is_terminal())
+    styled(text, "1;31", &io::stderr())
 }
 
-fn styled(text: &str, code: &str, terminal: bool) -> String {
-    if terminal && config::environment("NO_COLOR").is_none() {
+fn styled(text: &str, code: &str, to: &impl IsTerminal) -> String {
+    if to.is_terminal() && config::environment("NO_COLOR").is_none() {
         return format!("\x1b[{code}m{text}\x1b[0m");
     }
     text.to_owned()

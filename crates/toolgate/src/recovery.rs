@@ -42,8 +42,7 @@ fn finish(journal: &Journal, world: &World, open: &OpenCall) -> Result<(), Build
 
 fn interrupted(open: &OpenCall, clock: &Arc<dyn Clock>) -> Ending {
     let error = ToolError::Interrupted;
-    let summaries: Vec<_> =
-        open.changes.iter().flatten().map(tool::Change::summary).collect();
+    let summaries: Vec<_> = open.changes.iter().flatten().map(tool::Change::summary).collect();
     Ending {
         call: open.call,
         error_type: Some(error.kind().into()),
@@ -54,7 +53,7 @@ fn interrupted(open: &OpenCall, clock: &Arc<dyn Clock>) -> Ending {
         rule: String::new(),
         approval: None,
         place: None,
-        effects: open.effects(),
+        effects: open.effects,
         changed: serde_json::json!(summaries),
         duration_ms: 0,
         answered_by: None,

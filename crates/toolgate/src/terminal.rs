@@ -1,11 +1,14 @@
 //! Asks the person at the terminal.
 
 use std::{
+    fmt,
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
     time::Duration,
 };
 
+use serde_json::Value;
+use store::ApprovalId;
 use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
 
 use crate::output;
@@ -91,16 +94,65 @@ fn owner(decision: AnswerDecision) -> Answer {
 /// All of the question, so that nothing can hide in it.
 pub(crate) fn shown(question: &Question) -> String {
     let Question { id, caller, tool, input, plan, reason, .. } = question;
-    let mut text = format!(
-        "\nAgent `{}` of `{}` wants to call `{tool}` (question {id}).\n  Why you are asked: {}\n",
-        visible(&caller.agent), visible(&caller.user), visible(reason)
-    );
-    for need in plan.needs() {
-        text += &format!("  It would {}\n", visible(&need.to_string()));
+    let plan = serde_json::to_value(plan).unwrap_or_default();
+    Asked { id, agent: &caller.agent, user: &caller.user, tool, reason, plan: &plan, input }
+        .to_string()
+}
+
+/// What a person is asked, wherever the question comes from.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) id: &'a ApprovalId,
+    pub(crate) agent: &'a str,
+    pub(crate) user: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) reason: &'a str,
+    pub(crate) plan: &'a Value,
+    pub(crate) input: &'a Value,
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, agent, user, tool, reason, plan, input } = self;
+        let (agent, user, tool) = (visible(agent), visible(user), visible(tool));
+        writeln!(f, "\nAgent `{agent}` of `{user}` wants to call `{tool}` (question {id}).")?;
+        writeln!(f, "  Why you are asked: {}", visible(reason))?;
+        for need in needs_in_words(plan) {
+            writeln!(f, "  It would {need}")?;
+        }
+        writeln!(f, "  Arguments:")?;
+        writeln!(f, "{}", indented(input))
     }
-    let input = serde_json::to_string_pretty(input).unwrap_or_default();
-    let input: Vec<_> = input.lines().map(|line| format!("    {}", visible(line))).collect();
-    text + "  Arguments:\n" + &input.join("\n") + "\n"
+}
+
+/// JSON over several lines, all of it visible.
+pub(crate) fn indented(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let lines: Vec<_> = text.lines().map(|line| format!("    {}", visible(line))).collect();
+    lines.join("\n")
+}
+
+/// A recorded plan as people say it.
+pub(crate) fn needs_in_words(plan: &Value) -> Vec<String> {
+    plan.as_array().into_iter().flatten().map(|need| visible(&need_in_words(need))).collect()
+}
+
+fn need_in_words(need: &Value) -> String {
+    let text = |name: &str| need.get(name).and_then(Value::as_str);
+    if let Some(what) = text("act") {
+        return what.to_owned();
+    }
+    for verb in ["read", "write", "fetch", "use"] {
+        if let Some(what) = text(verb) {
+            return format!("{verb} `{what}`");
+        }
+    }
+    match need.get("run").map(|run| (run.get("command"), run.get("cwd"), run.get("env"))) {
+        Some((Some(command), Some(cwd), env)) => {
+            format!("run {command} in {cwd}, with {}", env.unwrap_or(&Value::Null))
+        }
+        _ => need.to_string(),
+    }
 }
 
 /// The text with every character that hides or reorders others written out.
@@ -166,7 +218,24 @@ impl Approver for Waits {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use serde_json::json;
+
+    use super::{needs_in_words, visible};
+
+    #[test]
+    fn a_plan_is_said_in_words() {
+        let run = json!({"run": {"command": "ls -l", "cwd": ".", "env": {"A": "1"}}});
+        for (need, expected) in [
+            (json!({"read": "a.txt"}), "read `a.txt`"),
+            (json!({"write": "a\u{202e}"}), "write `a\\u{202e}`"),
+            (json!({"act": "send a mail"}), "send a mail"),
+            (json!({"use": "location"}), "use `location`"),
+            (run, r#"run "ls -l" in ".", with {"A":"1"}"#),
+            (json!({"new": 1}), r#"{"new":1}"#),
+        ] {
+            assert_eq!(needs_in_words(&json!([need])), [expected]);
+        }
+    }
 
     #[test]
     fn nothing_hides() {

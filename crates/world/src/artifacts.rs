@@ -1,7 +1,6 @@
 //! Large things that calls left behind, each for one user.
 
 use std::{
-    fs::File,
     io::{Read, Write},
     os::fd::OwnedFd,
     sync::Arc,
@@ -14,6 +13,7 @@ use rustix::{
 use tool::{ArtifactId, ArtifactRef, ArtifactStore, Caller, Clock, FilePath, Opened, ToolError};
 
 use crate::{
+    Artifact,
     beneath::{Links, open_file},
     data::{Data, encoded, private_file, private_folder},
     problem,
@@ -22,17 +22,6 @@ use crate::{
 
 // Beside each artifact, a file of this name says what it is.
 const MIME: &str = ".mime";
-
-/// An artifact, open for reading.
-#[derive(Debug)]
-pub struct Artifact {
-    /// Its content.
-    pub file: File,
-    /// Such as `text/plain`.
-    pub mime: String,
-    /// How large it is.
-    pub bytes: u64,
-}
 
 /// The store of artifacts.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, ToolError};
 
-use crate::{Pruned, Recovered, Unfinished, WorldError, WorldSettings};
+use crate::{Artifact, Pruned, Recovered, Unfinished, WorldError, WorldSettings};
 
 /// A world that cannot be opened here: nothing would keep paths beneath the workspace.
 #[derive(Debug)]
@@ -17,6 +17,10 @@ impl World {
     }
     /// Never happens.
     pub fn recover(&self, _: Unfinished<'_>) -> Result<Recovered, ToolError> {
+        match self.0 {}
+    }
+    /// Never happens.
+    pub fn artifact(&self, _: &Caller, _: &str) -> Result<Artifact, ToolError> {
         match self.0 {}
     }
     /// Never happens.

@@ -6,8 +6,11 @@
 //!
 //! Start from [`World`], which the gate is given, and [`WorldSettings`], which it is made from.
 
+mod artifact;
 mod clock;
 mod error;
+mod keep;
+mod recovered;
 mod settings;
 
 // What keeps a path beneath its root is `openat2`, which only Linux has. Elsewhere there is a
@@ -44,9 +47,12 @@ mod world;
 #[cfg(not(target_os = "linux"))]
 pub use self::elsewhere::World;
 #[cfg(target_os = "linux")]
-pub use self::{artifacts::Artifact, world::World};
+pub use self::world::World;
 pub use self::{
+    artifact::Artifact,
     clock::SystemClock,
     error::WorldError,
-    settings::{Ending, Keep, Pruned, Recovered, Unfinished, WorldSettings},
+    keep::{Keep, Pruned},
+    recovered::{Ending, Recovered, Unfinished},
+    settings::WorldSettings,
 };

@@ -11,7 +11,11 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{WorldError, beneath::path_of, data::Data};
+use crate::{
+    WorldError,
+    beneath::{self, Links, path_of},
+    data::Data,
+};
 
 /// Tells files apart, whatever they are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +88,16 @@ impl Root {
             return Err(Errno::NOENT);
         }
         path.strip_prefix(path_of(&self.fd)?).map(Path::to_owned).map_err(|_| Errno::XDEV)
+    }
+
+    /// What to say instead of `errno`: of what must not be seen not even its kind is told.
+    pub(crate) fn discreet(&self, inner: &str, errno: Errno) -> Errno {
+        let open =
+            |above: &Path| beneath::open(&self.fd, above, OFlags::PATH, Links::Followed).ok();
+        match Path::new(inner).ancestors().find_map(open).map(|fd| self.inner(&fd)) {
+            Some(Err(Errno::NOENT)) => Errno::NOENT,
+            Some(_) | None => errno,
+        }
     }
 
     /// Whether nothing in this root may see `inner`.

@@ -1,8 +1,8 @@
-//! What a world is made from, and what its maintenance reports.
+//! What a world is made from.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
-use tool::{CallId, Caller, Change, ChangeLog, FilePath};
+use crate::Keep;
 
 /// What a [`crate::World`] is made from.
 #[derive(Debug, Clone)]
@@ -36,65 +36,4 @@ impl WorldSettings {
             keep: Keep::default(),
         }
     }
-}
-
-/// How much of the past is kept: pre-images and artifacts together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keep {
-    /// At most this many bytes.
-    pub bytes: u64,
-    /// At most this long.
-    pub age: Duration,
-}
-
-impl Default for Keep {
-    fn default() -> Self {
-        Self { bytes: 10 * 1024 * 1024 * 1024, age: Duration::from_hours(30 * 24) }
-    }
-}
-
-/// What [`crate::World::prune`] dropped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// How many pre-images and artifacts.
-    pub files: u64,
-    /// Their size together.
-    pub bytes: u64,
-}
-
-/// A call whose process died, as the journal knows it.
-#[derive(Debug, Clone, Copy)]
-pub struct Unfinished<'a> {
-    /// The call.
-    pub call: CallId,
-    /// Who made it.
-    pub caller: &'a Caller,
-    /// The files and folders it planned to write.
-    pub planned: &'a [FilePath],
-    /// Its change records, in order.
-    pub records: &'a [Vec<Change>],
-    /// Where a roll-back is recorded.
-    pub log: &'a dyn ChangeLog,
-}
-
-/// How an unfinished call was left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// It had recorded no change, so there is none.
-    Unchanged,
-    /// Its last commit is whole.
-    Finished,
-    /// Its last commit is undone.
-    RolledBack,
-}
-
-/// What [`crate::World::recover`] found and did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
-    /// How the last commit was left.
-    pub ending: Ending,
-    /// Files that somebody else changed since; they were left alone.
-    pub conflicts: Vec<FilePath>,
-    /// How many temp files were removed.
-    pub swept: usize,
 }

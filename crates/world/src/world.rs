@@ -24,7 +24,7 @@ use crate::{
 /// The files, the artifacts and the clock of one Toolgate.
 #[derive(Debug)]
 pub struct World {
-    common: Arc<Common>,
+    pub(crate) common: Arc<Common>,
     workspace: Arc<Root>,
     agents: BTreeMap<String, Arc<Root>>,
     keep: Keep,

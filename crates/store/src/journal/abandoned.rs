@@ -1,11 +1,13 @@
 //! Calls whose process died.
 
-use rusqlite::Connection;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Row};
 use serde_json::Value;
-use tool::{CallId, Change, FilePath};
+use tool::{CallId, Caller, Change, Effects, FilePath, Role};
 
 use super::{Inner, entry::parsed, writer::WriterFile};
-use crate::{StoreError, folder::FolderLock};
+use crate::{StoreError, folder::FolderLock, names::of_role};
 
 /// A writer that died and left calls open. As long as this value lives, nobody else gets it.
 #[derive(Debug)]
@@ -22,8 +24,10 @@ pub struct OpenCall {
     pub call: CallId,
     /// Its tool.
     pub tool: String,
-    /// On behalf of this user.
-    pub user: String,
+    /// On whose behalf.
+    pub caller: Caller,
+    /// The effects of its plan.
+    pub effects: Effects,
     /// What it needed.
     pub plan: Value,
     /// The files, or folders of files, it planned to write.
@@ -73,11 +77,27 @@ fn open_calls(reader: &Connection, writer: &WriterFile) -> Result<Vec<OpenCall>,
         let content: Option<String> = row.get("content")?;
         let payload: Value = content.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
         let plan = payload.get("plan").cloned().unwrap_or_default();
-        let (tool, user) = (row.get("tool")?, row.get("user")?);
+        let (tool, caller) = (row.get("tool")?, caller(row)?);
+        let effects = serde_json::from_str(&row.get::<_, String>("effects")?)?;
         let (writes, changes) = (writes(&plan), changes(reader, call)?);
-        calls.push(OpenCall { call, tool, user, plan, writes, changes });
+        calls.push(OpenCall { call, tool, caller, effects, plan, writes, changes });
     }
     Ok(calls)
+}
+
+/// As much of the caller as says which workspace is meant.
+fn caller(row: &Row<'_>) -> Result<Caller, StoreError> {
+    let text = |name| row.get::<_, String>(name).map(Arc::from);
+    let owner = row.get::<_, String>("role")? == of_role(Role::Owner);
+    Ok(Caller {
+        user: text("user")?,
+        agent: text("agent")?,
+        session: text("session")?,
+        sender: None,
+        channel: None,
+        provider: None,
+        role: if owner { Role::Owner } else { Role::Member },
+    })
 }
 
 /// A planned write is `{"write": PATH}`.
@@ -102,7 +122,7 @@ fn changes(reader: &Connection, call: CallId) -> Result<Vec<Vec<Change>>, StoreE
     Ok(found)
 }
 
-const OPEN: &str = "SELECT i.call_id, i.tool, i.user, i.content FROM records AS i
+const OPEN: &str = "SELECT * FROM records AS i
     WHERE i.writer = ? AND i.seq > ? AND i.kind = 'intent' AND NOT EXISTS
         (SELECT 1 FROM records AS o WHERE o.call_id = i.call_id AND o.kind = 'outcome')
     ORDER BY i.seq";

@@ -100,9 +100,11 @@ impl Chain {
         due
     }
 
-    /// Takes upon itself what the first write after a checkpoint costs: a sync.
-    pub(super) fn touch(&mut self) -> Result<(), StoreError> {
+    /// Moves the rest of the log into the file, and takes upon itself what the first write after
+    /// that costs: a sync.
+    pub(super) fn checkpoint(&mut self, sql: &str) -> Result<(), StoreError> {
         self.with(Durability::Process, Patience::Some, |chain| {
+            chain.conn.query_row(sql, [], |_| Ok(()))?;
             chain.conn.execute("UPDATE upkeep SET checkpoints = checkpoints + 1", [])?;
             Ok(())
         })

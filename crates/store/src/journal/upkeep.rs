@@ -8,28 +8,25 @@ use super::{Inner, setup};
 use crate::StoreError;
 
 /// A log this long is emptied when the journal is opened: many processes live too short to do it.
-const LONG_LOG_PAGES: i64 = 1_000;
+const LONG_LOG_PAGES: i64 = 2_000;
+
+const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Inner {
-    /// Moves the log into the file. Others go on writing meanwhile. May block.
+    /// Moves the log into the file and starts it anew. May block.
     pub(super) fn upkeep(&self) {
-        self.checkpoint_log("PRAGMA wal_checkpoint(PASSIVE)");
+        // Most of the work is done while others go on writing, but then there is always something
+        // left, and the log would only grow: the rest is done while nobody of us can write.
+        let most = checkpoint(&self.data);
+        most.and_then(|()| self.chain().checkpoint(PASSIVE)).unwrap_or_else(warn);
     }
 
-    /// Leaves nothing of what was erased in the log. Others wait meanwhile. Blocks.
+    /// Leaves nothing of what was erased in the log. Blocks.
     pub(super) fn upkeep_after_erasure(&self) {
-        self.checkpoint_log("PRAGMA wal_checkpoint(TRUNCATE)");
+        self.chain().checkpoint("PRAGMA wal_checkpoint(TRUNCATE)").unwrap_or_else(warn);
     }
 
-    fn checkpoint_log(&self, sql: &str) {
-        let done = checkpoint(&self.data, sql).and_then(|()| self.chain().touch());
-        if let Err(error) = done {
-            // The log only stays long; nothing is lost.
-            tracing::warn!(?error, "cannot empty the journal's write-ahead log");
-        }
-    }
-
-    /// The same, if much waits there.
+    /// The same on a thread of its own, if much waits there.
     pub(super) fn upkeep_if_long(&self) -> Result<(), StoreError> {
         let sql = "PRAGMA wal_checkpoint(NOOP)";
         let waiting: i64 = self
@@ -37,14 +34,22 @@ impl Inner {
             .conn()
             .query_row(sql, [], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))?;
         if waiting > LONG_LOG_PAGES {
-            self.upkeep();
+            let data = self.data.clone();
+            // Not waited for: if the process ends before it, another one will do it.
+            drop(std::thread::spawn(move || checkpoint(&data).map_err(warn)));
         }
         Ok(())
     }
 }
 
-fn checkpoint(data: &Path, sql: &str) -> Result<(), StoreError> {
+fn checkpoint(data: &Path) -> Result<(), StoreError> {
     let conn = Connection::open(setup::file(data))?;
-    conn.query_row(sql, [], |_| Ok(()))?;
+    conn.query_row(PASSIVE, [], |_| Ok(()))?;
     Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn warn(error: StoreError) {
+    // The log only stays long; nothing is lost.
+    tracing::warn!(?error, "cannot empty the journal's write-ahead log");
 }

@@ -48,7 +48,7 @@ impl CallTool {
             (_, Some(wait)) => Arc::new(Waits(wait)),
             (false, None) => Arc::new(Terminal),
         };
-        let gate = context::gate(global, Some(&self.identity), vec![approver])?;
+        let gate = context::gate(global, &self.identity, Some(approver))?;
         let caller = context::caller(&self.identity);
         let request = Request::from_text(&self.name, &args);
         let cancel = request.cancel.clone();

@@ -32,7 +32,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::History(command) => command.run(&global),
         Command::Undo(command) => command.run(&global).await,
         Command::Audit(command) => command.run(&global),
-        Command::Doctor(command) => command.run(&global),
+        Command::Doctor(command) => command.run(&global).await,
         Command::Bench(command) => command.run().await,
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -135,7 +135,7 @@ async fn update(
 ) -> Result<(Expect, Vec<u8>, u32), ToolError> {
     let (bytes, stat) = ctx.files().read(path, MAX_FILE_BYTES).await?;
     let path = path.clone();
-    ctx.blocking(move |_| {
+    ctx.blocking(move |live| {
         let expect = Expect::Content(Digest::of(&bytes));
         let mode = stat.mode & 0o777;
         if hunks.is_empty() {
@@ -143,7 +143,7 @@ async fn update(
         }
         let before = Text::decode(&path, bytes)?;
         let wrong = |problem| ToolError::failed(format!("cannot patch `{path}`: {problem}"));
-        let after = patch::apply(before.as_str(), &hunks).map_err(wrong)?;
+        let after = patch::apply(before.as_str(), &hunks, live).map_err(wrong)?;
         if after == before.as_str() {
             return Err(wrong("its hunks change nothing".to_owned()));
         }

@@ -75,7 +75,9 @@ impl Tool for Edit {
         let path = self.path.clone();
         let edits = self.replacements()?;
         let (bytes, _) = ctx.files().read(&path, MAX_FILE_BYTES).await?;
-        let (change, edited) = ctx.blocking(move |_| prepare(&path, bytes, &edits, places)).await?;
+        let (change, edited) = ctx
+            .blocking(move |live| prepare(&path, bytes, |text| replace(text, &edits, places, live)))
+            .await?;
         ctx.files().commit(vec![change]).await?;
         let text = edited.diff.clone();
         Ok(ToolOutput::json(edited).with_text(text))
@@ -116,12 +118,11 @@ impl Edit {
 fn prepare(
     path: &FilePath,
     bytes: Vec<u8>,
-    edits: &[Replacement],
-    places: Places,
+    replaced: impl FnOnce(&str) -> Result<(String, usize), String>,
 ) -> Result<(FileChange, Edited), ToolError> {
     let expect = Expect::Content(Digest::of(&bytes));
     let before = Text::decode(path, bytes)?;
-    let (after, replacements) = replace(before.as_str(), edits, places)
+    let (after, replacements) = replaced(before.as_str())
         .map_err(|problem| ToolError::failed(format!("cannot edit `{path}`: {problem}")))?;
     if after == before.as_str() {
         let message = format!("cannot edit `{path}`: the edits change nothing");

@@ -85,12 +85,13 @@ impl Tool for Ls {
 
     async fn run(self, ctx: &ToolContext) -> ToolResult {
         let stat = ctx.files().stat(&self.path).await?;
+        let itself = |stat: FileStat| vec![Entry::new(&self.path, stat.kind, Some(stat))];
         let mut entries = match stat.kind {
-            FileKind::Folder | FileKind::Link => list(ctx, &self).await?,
-            FileKind::File | FileKind::Other => {
-                vec![Entry::new(&self.path, stat.kind, Some(stat))]
-            }
+            FileKind::Folder => list(ctx, &self).await?,
+            FileKind::Link => list(ctx, &self).await.unwrap_or_else(|_| itself(stat)),
+            FileKind::File | FileKind::Other => itself(stat),
         };
+        ctx.live().check()?;
         let truncated = entries.len() > MAX_ENTRIES;
         entries.truncate(MAX_ENTRIES);
         let listing = Listing { path: self.path, entries, truncated };

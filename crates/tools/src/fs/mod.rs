@@ -12,6 +12,7 @@ mod write;
 // What tools above are made of, where it is more than a tool.
 mod decode;
 mod glob_filter;
+mod image;
 mod near;
 mod page;
 mod patch;

@@ -22,6 +22,8 @@ pub(crate) struct Page {
     full: bool,
     /// Whether the only line shown was too long.
     cut: bool,
+    /// The first line shown that has a NUL in it.
+    nul: Option<u64>,
 }
 
 impl Page {
@@ -38,6 +40,7 @@ impl Page {
             open: false,
             full: false,
             cut: false,
+            nul: None,
         }
     }
 
@@ -47,13 +50,19 @@ impl Page {
         (line >= self.first && !self.full).then_some(line)
     }
 
+    /// The first line shown that no text has: it contains NUL.
+    pub(crate) const fn nul_line(&self) -> Option<u64> {
+        self.nul
+    }
+
     /// Takes the next piece.
     pub(crate) fn push(&mut self, piece: &str) {
         let mut rest = piece;
         while !rest.is_empty() && !self.full {
             let end = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
             let (line, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-            if self.wanted_line().is_some() {
+            if let Some(number) = self.wanted_line() {
+                self.nul = self.nul.or_else(|| line.contains('\0').then_some(number));
                 self.take(line);
             }
             self.count(line);

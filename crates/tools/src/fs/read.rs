@@ -13,6 +13,7 @@ use tool::{
 use super::{
     INFO, MAX_FILE_BYTES,
     decode::{self, Unreadable},
+    image,
     page::Page,
 };
 
@@ -89,12 +90,12 @@ fn look(
     let read = file.by_ref().take(8 * 1024).read_to_end(&mut head);
     read.map_err(|error| unreadable(path, encoding, Unreadable::Io(error)))?;
     let all = Cursor::new(&head).chain(file).take(MAX_FILE_BYTES);
-    if let Some((name, mime)) = image(&head) {
+    if let Some((name, mime)) = image::kind(&head) {
         too_large(path, bytes, MAX_IMAGE_BYTES, "make it smaller first")?;
         let mut data = Vec::new();
         let read = all.take(MAX_IMAGE_BYTES).read_to_end(&mut data);
         read.map_err(|error| unreadable(path, encoding, Unreadable::Io(error)))?;
-        return Ok(ToolOutput::text(describe(path, name, &data)).with_image(mime, data));
+        return Ok(ToolOutput::text(image::describe(path, name, &data)).with_image(mime, data));
     }
     if decode::is_binary(&head, encoding) {
         return Err(binary(path));
@@ -113,32 +114,6 @@ fn text(
     let text =
         page.finish().map_err(|problem| ToolError::invalid(Read::NAME, "offset", problem))?;
     Ok(ToolOutput::text(text))
-}
-
-/// Name and media type, if the file begins like an image.
-fn image(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    let begins = |magic: &[u8]| head.starts_with(magic);
-    if begins(b"\x89PNG\r\n\x1a\n") {
-        Some(("PNG", "image/png"))
-    } else if begins(b"\xff\xd8\xff") {
-        Some(("JPEG", "image/jpeg"))
-    } else if begins(b"GIF87a") || begins(b"GIF89a") {
-        Some(("GIF", "image/gif"))
-    } else if begins(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        Some(("WebP", "image/webp"))
-    } else {
-        None
-    }
-}
-
-fn describe(path: &FilePath, name: &str, data: &[u8]) -> String {
-    let bytes = data.len();
-    match imagesize::blob_size(data) {
-        Ok(size) => {
-            format!("{name} image `{path}`, {}x{} pixels, {bytes} bytes", size.width, size.height)
-        }
-        Err(_) => format!("{name} image `{path}`, {bytes} bytes"),
-    }
 }
 
 fn too_large(path: &FilePath, bytes: u64, max: u64, hint: &'static str) -> Result<(), ToolError> {

@@ -1,9 +1,10 @@
 //! Replaces pieces of a text that are named by their content.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tool::Live;
 
 use super::{
     near::nearest_lines,
@@ -29,15 +30,18 @@ pub(crate) enum Places {
     All,
 }
 
-/// The new text, and how many places changed. Every edit is looked for in the original `text`.
+/// The new text, and how many places changed. Every edit is looked for in the original `text`, as
+/// long as the call is live.
 pub(crate) fn replace(
     text: &str,
     edits: &[Replacement],
     places: Places,
+    live: &Live,
 ) -> Result<(String, usize), String> {
     let original = Original::of(text);
     let mut spots = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
+        live.check().map_err(|error| error.to_string())?;
         let label = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
         let found = original.find(edit, places).map_err(|problem| format!("{label}{problem}"))?;
         spots.extend(found);
@@ -80,7 +84,7 @@ fn line_of(text: &str, at: usize) -> usize {
 struct Original<'a> {
     text: &'a str,
     ending: Option<Ending>,
-    folded: String,
+    folded: Cow<'a, str>,
     /// Where in `folded` a `\r` is missing.
     dropped: Vec<usize>,
 }
@@ -88,12 +92,7 @@ struct Original<'a> {
 impl<'a> Original<'a> {
     fn of(text: &'a str) -> Self {
         let dropped = text.match_indices("\r\n").enumerate().map(|(before, (at, _))| at - before);
-        Self {
-            text,
-            ending: Ending::uniform(text),
-            folded: fold(text).into_owned(),
-            dropped: dropped.collect(),
-        }
+        Self { text, ending: Ending::uniform(text), folded: fold(text), dropped: dropped.collect() }
     }
 
     fn find(&self, edit: &Replacement, places: Places) -> Result<Vec<Spot>, String> {
@@ -183,6 +182,14 @@ mod tests {
 
     fn edit(old: &str, new: &str) -> Replacement {
         Replacement { old_text: old.to_owned(), new_text: new.to_owned() }
+    }
+
+    fn replace(
+        text: &str,
+        edits: &[Replacement],
+        places: Places,
+    ) -> Result<(String, usize), String> {
+        super::replace(text, edits, places, &Live::default())
     }
 
     #[test]

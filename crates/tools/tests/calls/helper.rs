@@ -69,7 +69,11 @@ impl Setup {
             disk: (!tool.info().uses.is_empty()).then(|| Arc::new(disk) as Arc<dyn Disk>),
             log: Arc::new(NoLog),
         });
-        prepared.run(&ctx).await
+        let output = prepared.run(&ctx).await?;
+        if let (Some(schema), Some(value)) = (&tool.info().output, &output.value) {
+            assert!(jsonschema::is_valid(schema, value), "{name} breaks its word: {value}");
+        }
+        Ok(output)
     }
 
     /// The text a model gets, or kind and message of the error.

@@ -22,7 +22,10 @@ use tool::{Change, Changed, Commit, FileChange, ToolError};
 
 use self::{folders::Folders, pending::Pending, step::step};
 pub(crate) use self::{recover::recover, target::Target};
-use crate::{lock::Shared, workspace::Workspace};
+use crate::{
+    lock::Shared,
+    workspace::{Common, Located, Workspace},
+};
 
 /// Makes all of `changes`, or none.
 pub(crate) fn commit(
@@ -40,16 +43,7 @@ pub(crate) fn commit(
     let _kept = common.locks.blobs(Shared::Yes, live)?;
 
     let mut folders = Folders::default();
-    let mut pending = Vec::new();
-    let mut seen = BTreeSet::new();
-    for (number, (change, located)) in changes.into_iter().zip(located).enumerate() {
-        live.check()?;
-        let mut target = Target::open(located, &common.protected)?;
-        refuse_twice(&mut seen, &target)?;
-        folders.share(&mut target)?;
-        let name = temp::name(call, number);
-        pending.extend(Pending::prepare(common, target, change, name)?);
-    }
+    let mut pending = prepare(common, commit, changes.into_iter().zip(located), &mut folders)?;
     if pending.is_empty() {
         return Ok(Vec::new());
     }
@@ -66,6 +60,26 @@ pub(crate) fn commit(
         return Err(roll_back(workspace, pending, &folders, error));
     }
     Ok(changes.iter().map(Change::summary).collect())
+}
+
+/// Checks every change and gets it ready, so that what can fail fails while nothing is changed.
+fn prepare(
+    common: &Common,
+    commit: Commit<'_>,
+    changes: impl Iterator<Item = (FileChange, Located)>,
+    folders: &mut Folders,
+) -> Result<Vec<Pending>, ToolError> {
+    let mut pending = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (number, (change, located)) in changes.enumerate() {
+        commit.live.check()?;
+        let mut target = Target::open(located, &common.protected)?;
+        refuse_twice(&mut seen, &target)?;
+        folders.share(&mut target)?;
+        let name = temp::name(commit.call, number);
+        pending.extend(Pending::prepare(common, target, change, name)?);
+    }
+    Ok(pending)
 }
 
 fn apply(pending: &mut [Pending], folders: &mut Folders) -> Result<(), ToolError> {

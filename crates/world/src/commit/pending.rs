@@ -3,7 +3,7 @@
 use std::{io, os::fd::OwnedFd, sync::Arc};
 
 use rustix::{
-    fs::{AtFlags, renameat, unlinkat},
+    fs::{Access, AtFlags, accessat, renameat, unlinkat},
     io::Errno,
 };
 use tool::{Change, Expect, FileChange, FileContent, FileState, ToolError};
@@ -55,6 +55,7 @@ impl Pending {
             absent()
         };
         check_expected(&before, &expect, &target)?;
+        refuse_read_only(&before, &content, &target)?;
         let Some(new) = changed(common, &before, content, &target)? else { return Ok(None) };
         let failed = |source| problem::writing(&path, source);
         if let FileState::File { digest, .. } = before {
@@ -169,6 +170,24 @@ fn check_expected(before: &FileState, expect: &Expect, target: &Target) -> Resul
         }
     };
     if met { Ok(()) } else { Err(problem::changed_since(&target.path)) }
+}
+
+/// A rename would replace a file that nobody may write. Who gives a mode means to.
+fn refuse_read_only(
+    before: &FileState,
+    content: &FileContent,
+    target: &Target,
+) -> Result<(), ToolError> {
+    let (FileState::File { mode, .. }, FileContent::File { mode: None, .. }) = (before, content)
+    else {
+        return Ok(());
+    };
+    let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+    let may = accessat(&target.folder, &target.name, Access::WRITE_OK, flags);
+    if mode & 0o222 != 0 && !matches!(may, Err(Errno::ACCESS | Errno::PERM)) {
+        return Ok(());
+    }
+    Err(ToolError::failed(format!("cannot write `{}`: it is read-only", target.path)))
 }
 
 /// What is to be written, or `None` if it is there already.

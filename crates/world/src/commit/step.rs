@@ -5,7 +5,7 @@
 pub(super) const fn step() {}
 
 #[cfg(test)]
-pub(super) use self::dying::{die_after, step};
+pub(super) use self::dying::{DIED, die_after, step};
 
 #[cfg(test)]
 mod dying {

@@ -66,7 +66,10 @@ impl Target {
             }
         };
         missing.reverse();
-        let folder = folder.map_err(|errno| problem::writing(&path, errno))?;
+        let folder = folder.map_err(|errno| match root.discreet(&inner, errno) {
+            Errno::NOENT => ToolError::not_found(&path),
+            errno => problem::writing(&path, errno),
+        })?;
         let above = root.inner(&folder).map_err(|errno| problem::reading(&path, errno))?;
         let target = Self { path, root, folder: Arc::new(folder), above, missing, name };
         target.refuse_hidden()?;

@@ -99,10 +99,10 @@ impl Workspace {
         let Located { path, root, inner } = self.locate(path)?;
         let opened = open_folder(&root, &*inner, links)
             .and_then(|fd| Ok((root.inner(&fd)?, fd)))
-            .map_err(|errno| match errno {
+            .map_err(|errno| match root.discreet(&inner, errno) {
                 Errno::NOTDIR => ToolError::path(&path, "is not a folder"),
                 Errno::NOENT => missing(&root, &inner, &path),
-                _ => problem::reading(&path, errno),
+                errno => problem::reading(&path, errno),
             });
         opened.map(|(inner, fd)| Start { root, fd, inner, shown: path })
     }
@@ -164,8 +164,8 @@ impl Disk for Workspace {
 }
 
 fn failed(root: &Root, inner: &str, path: &FilePath, errno: Errno) -> ToolError {
-    match errno {
+    match root.discreet(inner, errno) {
         Errno::NOENT | Errno::NOTDIR => missing(root, inner, path),
-        _ => problem::reading(path, errno),
+        errno => problem::reading(path, errno),
     }
 }

@@ -1,17 +1,20 @@
 //! Applies hunks to a text.
 
+use tool::Live;
+
 use super::{Hunk, Line, find::places};
 use crate::fs::{
     near::nearest_lines,
     text::{Ending, shorten},
 };
 
-/// The text after all of `hunks`, each found after the one before it.
-pub(crate) fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
+/// The text after all of `hunks`, each found after the one before it, as long as the call is live.
+pub(crate) fn apply(text: &str, hunks: &[Hunk], live: &Live) -> Result<String, String> {
     let file = Original::of(text);
     let mut result = Vec::new();
     let mut done = 0;
     for hunk in hunks {
+        live.check().map_err(|error| error.to_string())?;
         let at = file
             .locate(hunk, done)
             .map_err(|problem| format!("hunk at patch line {}: {problem}", hunk.line))?;
@@ -200,6 +203,10 @@ mod tests {
     use super::{super::parse, *};
     use crate::fs::patch::Operation;
 
+    fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
+        super::apply(text, hunks, &Live::default())
+    }
+
     fn patched(text: &str, hunks: &[&str]) -> Result<String, String> {
         let hunks = hunks.join("\n");
         let input = format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n");
@@ -281,17 +288,18 @@ mod tests {
             ending in prop_oneof![Just("\n"), Just("\r\n")],
             newline in any::<bool>(),
         ) {
-            let (from, to) = (old.join("\n") + "\n", new.join("\n") + "\n");
-            let file = |lines: &[String]| {
-                lines.join(ending) + if newline { ending } else { "" }
+            let file = |lines: &[String]| lines.join(ending) + if newline { ending } else { "" };
+            let hunk = |old: &[String], new: &[String]| {
+                whole_file(&(old.join("\n") + "\n"), &(new.join("\n") + "\n"))
             };
-            // A lone empty line without its newline is no line at all.
-            prop_assume!(newline || (old.last() != Some(&String::new()) && new.last() != Some(&String::new())));
-            let there = apply(&file(&old), &[whole_file(&from, &to)]);
-            prop_assume!(newline || old.len() > 1 || ending == "\n");
-            prop_assert_eq!(there, Ok(file(&new)));
-            prop_assume!(newline || new.len() > 1 || ending == "\n");
-            prop_assert_eq!(apply(&file(&new), &[whole_file(&to, &from)]), Ok(file(&old)));
+            // Without a newline at its end, a text cannot end in an empty line, and a text of one
+            // line does not tell how its lines end.
+            let telling = |lines: &[String]| {
+                newline || lines.len() > 1 && lines.last().is_some_and(|line| !line.is_empty())
+            };
+            prop_assume!(telling(&old) && telling(&new));
+            prop_assert_eq!(apply(&file(&old), &[hunk(&old, &new)]), Ok(file(&new)));
+            prop_assert_eq!(apply(&file(&new), &[hunk(&new, &old)]), Ok(file(&old)));
         }
 
         #[test]

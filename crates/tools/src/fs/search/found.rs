@@ -77,7 +77,7 @@ impl Found {
         (self.weight, self.bytes) = (0, 0);
         let mut kept = Vec::new();
         for mut hits in std::mem::take(&mut self.files) {
-            let room = self.limit - self.weight;
+            let room = self.limit.saturating_sub(self.weight);
             if room == 0 || self.bytes > MAX_BYTES {
                 self.cut = true;
                 self.last = kept.last().map(|hits: &Hits| hits.path.clone());

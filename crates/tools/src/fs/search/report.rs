@@ -38,7 +38,7 @@ struct Match {
     /// The line; of a long one the part around the match.
     text: String,
     /// Set if the line does not match but is near one that does.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     context: bool,
 }
 

@@ -1,0 +1,390 @@
+//! Approvals, grants and permissions, from outside.
+#![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use insta::assert_json_snapshot;
+use serde_json::json;
+use store::{
+    Answer, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, NewApproval, Permission,
+    PermissionState, Wanted, Which,
+};
+use tempfile::TempDir;
+use tool::{CallIds, Capability, Clock, Digest, Effect, Effects, Place};
+
+#[derive(Debug)]
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> SystemTime {
+        at(43_200)
+    }
+}
+
+fn at(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// A data folder with a database.
+struct Setup {
+    db: Db,
+    dir: TempDir,
+}
+
+impl Setup {
+    async fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        Self { db: Db::open(&dir.path().join("data")).await.unwrap(), dir }
+    }
+
+    async fn another(&self) -> Db {
+        Db::open(&self.dir.path().join("data")).await.unwrap()
+    }
+
+    /// Asks at 100, until 200.
+    async fn ask(&self) -> ApprovalId {
+        self.db.request_approval(question(), 5).await.unwrap()
+    }
+
+    async fn answer(
+        &self,
+        id: &ApprovalId,
+        decision: Decision,
+        now: u64,
+    ) -> Result<String, String> {
+        let answer = Answer { decision, by: "owner".into(), message: None };
+        let answered = self.db.answer_approval(id, answer, at(now)).await;
+        answered.map(|approval| approval.status.to_string()).map_err(|error| error.to_string())
+    }
+
+    async fn status(&self, id: &ApprovalId, now: u64) -> ApprovalStatus {
+        self.db.approval(id, at(now)).await.unwrap().unwrap().status
+    }
+}
+
+fn question() -> NewApproval {
+    NewApproval {
+        call: CallIds::new(Arc::new(Noon)).next(),
+        user: "ada".into(),
+        agent: "main".into(),
+        session: "s1".into(),
+        tool: "exec".into(),
+        input: json!({"command": "make"}),
+        plan: json!([{"run": {"command": "make", "cwd": ".", "env": {}}}]),
+        effects: Effects::of(&[Effect::Act]),
+        place: Some(Place::Sandbox),
+        reason: "it acts".into(),
+        rule: "smart".into(),
+        fingerprint: Digest::of("make"),
+        scopes: vec!["folder:src".into()],
+        asked_at: at(100),
+        expires_at: at(200),
+    }
+}
+
+fn always(scope: Option<&str>, expires: Option<u64>) -> Decision {
+    Decision::AllowAlways { scope: scope.map(str::to_owned), expires: expires.map(at) }
+}
+
+#[tokio::test]
+async fn an_approval_keeps_what_was_asked_and_answered() {
+    let setup = Setup::new().await;
+    let id = setup.ask().await;
+    let answer =
+        Answer { decision: Decision::Deny, by: "owner".into(), message: Some("not today".into()) };
+    let answered = setup.db.answer_approval(&id, answer, at(150)).await.unwrap();
+    let stored = setup.another().await.approval(&id, at(300)).await.unwrap().unwrap();
+    assert_eq!(stored, answered);
+    let mut shown = serde_json::to_value(stored).unwrap();
+    for varies in ["id", "call", "fingerprint"] {
+        shown[varies] = json!("…");
+    }
+    assert_json_snapshot!(shown, @r#"
+    {
+      "agent": "main",
+      "answered_at": "1970-01-01T00:02:30.000Z",
+      "answered_by": "owner",
+      "asked_at": "1970-01-01T00:01:40.000Z",
+      "call": "…",
+      "decision": "deny",
+      "effects": [
+        "act"
+      ],
+      "expires_at": "1970-01-01T00:03:20.000Z",
+      "fingerprint": "…",
+      "id": "…",
+      "input": {
+        "command": "make"
+      },
+      "message": "not today",
+      "place": "sandbox",
+      "plan": [
+        {
+          "run": {
+            "command": "make",
+            "cwd": ".",
+            "env": {}
+          }
+        }
+      ],
+      "reason": "it acts",
+      "rule": "smart",
+      "scopes": [
+        "folder:src"
+      ],
+      "session": "s1",
+      "status": "denied",
+      "tool": "exec",
+      "user": "ada"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn an_approval_is_answered_once() {
+    for (decision, status) in [
+        (Decision::AllowOnce, "allowed"),
+        (Decision::AllowSession, "allowed"),
+        (always(None, None), "allowed"),
+        (Decision::Deny, "denied"),
+    ] {
+        let setup = Setup::new().await;
+        let id = setup.ask().await;
+        assert_eq!(setup.answer(&id, decision, 199).await, Ok(status.to_owned()));
+        let again = setup.answer(&id, Decision::AllowOnce, 199).await;
+        assert_eq!(again, Err(format!("approval `{id}` is {status} already")));
+    }
+}
+
+#[tokio::test]
+async fn of_many_answers_at_once_one_counts() {
+    let setup = Setup::new().await;
+    let id = setup.ask().await;
+    let others = [setup.another().await, setup.another().await];
+    let answers = [&setup.db, &others[0], &others[1]].map(|db| {
+        let answer = Answer { decision: Decision::AllowSession, by: "owner".into(), message: None };
+        let (db, id) = (db.clone(), id.clone());
+        tokio::spawn(async move { db.answer_approval(&id, answer, at(150)).await })
+    });
+    let mut counted = 0;
+    for answer in answers {
+        counted += usize::from(answer.await.unwrap().is_ok());
+    }
+    assert_eq!(counted, 1);
+    assert_eq!(setup.db.grants(None, at(150)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_can_answer_too_late() {
+    let setup = Setup::new().await;
+    let (late, withdrawn) = (setup.ask().await, setup.ask().await);
+    assert!(setup.db.withdraw_approval(&withdrawn, "the caller went away", at(150)).await.unwrap());
+    assert!(!setup.db.withdraw_approval(&withdrawn, "again", at(150)).await.unwrap());
+    assert_eq!(setup.status(&late, 199).await, ApprovalStatus::Pending);
+    assert_eq!(setup.status(&late, 200).await, ApprovalStatus::Expired);
+    for (id, status) in [(&late, "expired"), (&withdrawn, "withdrawn")] {
+        let answered = setup.answer(id, Decision::AllowOnce, 200).await;
+        assert_eq!(answered, Err(format!("approval `{id}` is {status} already")));
+    }
+    assert!(setup.db.grants(None, at(200)).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_unknown_approval_says_where_to_look() {
+    let setup = Setup::new().await;
+    let answered = setup.answer(&"00000000".parse().unwrap(), Decision::Deny, 150).await;
+    assert_eq!(
+        answered.unwrap_err(),
+        "no approval `00000000`; `toolgate approvals list` shows them"
+    );
+}
+
+#[tokio::test]
+async fn a_session_has_only_so_many_open_questions() {
+    let setup = Setup::new().await;
+    let ask = |new| setup.db.request_approval(new, 2);
+    let first = ask(question()).await.unwrap();
+    ask(question()).await.unwrap();
+    let refused = ask(question()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "2 questions of this session wait for an answer already");
+    for other in [
+        NewApproval { session: "s2".into(), ..question() },
+        NewApproval { user: "bob".into(), ..question() },
+        // The earlier ones have expired by then.
+        NewApproval { asked_at: at(200), expires_at: at(300), ..question() },
+    ] {
+        ask(other).await.unwrap();
+    }
+    assert_eq!(setup.status(&first, 0).await, ApprovalStatus::Expired);
+}
+
+#[tokio::test]
+async fn of_many_questions_at_once_only_so_many_are_asked() {
+    let setup = Setup::new().await;
+    let other = setup.another().await;
+    let asked: Vec<_> = (0..20)
+        .map(|index| {
+            let db = if index % 2 == 0 { setup.db.clone() } else { other.clone() };
+            tokio::spawn(async move { db.request_approval(question(), 5).await.is_ok() })
+        })
+        .collect();
+    let mut open = 0;
+    for asked in asked {
+        open += usize::from(asked.await.unwrap());
+    }
+    assert_eq!(open, 5);
+}
+
+#[tokio::test]
+async fn approvals_are_listed_newest_first() {
+    let setup = Setup::new().await;
+    let (denied, pending) = (setup.ask().await, setup.ask().await);
+    setup.answer(&denied, Decision::Deny, 150).await.unwrap();
+    for (which, user, limit, now, expected) in [
+        (Which::Pending, None, 9, 150, vec![&pending]),
+        (Which::Pending, None, 9, 200, vec![]),
+        (Which::All, None, 9, 200, vec![&pending, &denied]),
+        (Which::All, None, 1, 200, vec![&pending]),
+        (Which::All, Some("ada"), 9, 200, vec![&pending, &denied]),
+        (Which::All, Some("bob"), 9, 200, vec![]),
+    ] {
+        let filter = ApprovalFilter { which, user: user.map(str::to_owned), limit };
+        let found = setup.db.approvals(&filter, at(now)).await.unwrap();
+        let ids: Vec<_> = found.iter().map(|approval| &approval.id).collect();
+        assert_eq!(ids, expected, "{filter:?} at {now}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_remembered_for_what_it_said() {
+    let (make, src) = (Digest::of("make"), vec!["folder:src".to_owned()]);
+    let same = Wanted {
+        user: "ada",
+        agent: "main",
+        session: "s1",
+        tool: "exec",
+        fingerprint: make,
+        scopes: &[],
+    };
+    let other_session = Wanted { session: "s2", ..same };
+    let other_user = Wanted { user: "bob", ..same };
+    let other_agent = Wanted { agent: "sub", ..same };
+    let other_tool = Wanted { tool: "write", scopes: &src, ..same };
+    let other_call = Wanted { fingerprint: Digest::of("make install"), ..same };
+    let in_scope = Wanted { scopes: &src, ..other_call };
+    let calls = [same, other_session, other_user, other_agent, other_tool, other_call, in_scope];
+    for (decision, now, expected) in [
+        (Decision::AllowOnce, 150, "......."),
+        (Decision::Deny, 150, "......."),
+        (Decision::AllowSession, 150, "x......"),
+        (always(None, None), 99_999, "xx....."),
+        (always(Some("folder:src"), None), 150, "......x"),
+        (always(None, Some(300)), 299, "xx....."),
+        (always(None, Some(300)), 300, "......."),
+    ] {
+        let setup = Setup::new().await;
+        let id = setup.ask().await;
+        setup.answer(&id, decision.clone(), 150).await.unwrap();
+        let mut found = String::new();
+        for wanted in calls {
+            let grant = setup.db.find_grant(wanted, at(now)).await.unwrap();
+            found.push(if grant.is_some_and(|grant| grant.id == id) { 'x' } else { '.' });
+        }
+        assert_eq!(found, expected, "{decision:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_an_offered_scope_can_be_remembered() {
+    let setup = Setup::new().await;
+    let id = setup.ask().await;
+    let refused = setup.answer(&id, always(Some("everything"), None), 150).await;
+    let expected = format!(
+        "approval `{id}` cannot be remembered for `everything`; it offers [\"folder:src\"]"
+    );
+    assert_eq!(refused.unwrap_err(), expected);
+    assert_eq!(setup.status(&id, 150).await, ApprovalStatus::Pending);
+}
+
+#[tokio::test]
+async fn a_revoked_grant_covers_nothing() {
+    let setup = Setup::new().await;
+    let id = setup.ask().await;
+    setup.answer(&id, always(None, None), 150).await.unwrap();
+    assert_eq!(setup.db.grants(Some("ada"), at(160)).await.unwrap().len(), 1);
+    assert!(setup.db.grants(Some("bob"), at(160)).await.unwrap().is_empty());
+    assert!(setup.db.revoke_grant(&id, "owner", at(160)).await.unwrap());
+    assert!(!setup.db.revoke_grant(&id, "owner", at(160)).await.unwrap());
+    assert!(setup.db.grants(None, at(160)).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn of_a_permission_the_last_word_holds() {
+    let setup = Setup::new().await;
+    let set = |user: &str, capability, state, seconds| {
+        setup.db.set_permission(Permission {
+            user: user.into(),
+            agent: "main".into(),
+            capability,
+            state,
+            by: "owner".into(),
+            at: at(seconds),
+        })
+    };
+    // The clock went back in between.
+    set("ada", Capability::Exec, PermissionState::Granted, 200).await.unwrap();
+    set("ada", Capability::Exec, PermissionState::DeniedForGood, 100).await.unwrap();
+    set("ada", Capability::Files, PermissionState::Ask, 100).await.unwrap();
+    set("bob", Capability::Exec, PermissionState::Granted, 100).await.unwrap();
+    let shown = |permissions: Vec<Permission>| {
+        let line = |one: &Permission| format!("{} {} {}", one.user, one.capability, one.state);
+        permissions.iter().map(line).collect::<Vec<_>>()
+    };
+    let all = shown(setup.db.permissions(None).await.unwrap());
+    assert_eq!(all, ["ada exec denied_for_good", "ada files ask", "bob exec granted"]);
+    assert_eq!(shown(setup.db.permissions(Some("bob")).await.unwrap()), ["bob exec granted"]);
+    let history = shown(setup.db.permission_history(Some("ada")).await.unwrap());
+    assert_eq!(history, ["ada exec granted", "ada exec denied_for_good", "ada files ask"]);
+}
+
+#[tokio::test]
+async fn the_version_tells_that_somebody_changed_something() {
+    let setup = Setup::new().await;
+    let other = setup.another().await;
+    let before = setup.db.version().unwrap();
+    assert_eq!(setup.db.version().unwrap(), before);
+    other.request_approval(question(), 5).await.unwrap();
+    let after = setup.db.version().unwrap();
+    assert_ne!(after, before);
+    setup.ask().await;
+    assert_ne!(setup.db.version().unwrap(), after);
+}
+
+#[tokio::test]
+async fn only_the_owner_can_read_the_file() {
+    let setup = Setup::new().await;
+    setup.ask().await;
+    for file in ["toolgate.db", "toolgate.db-wal", "toolgate.db-shm"] {
+        let path = setup.dir.path().join("data").join(file);
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+#[tokio::test]
+async fn many_can_open_a_new_folder_at_once() {
+    let dir = TempDir::new().unwrap();
+    let opened: Vec<_> = (0..8)
+        .map(|_| {
+            let data = dir.path().join("data");
+            tokio::spawn(async move { Db::open(&data).await.map(drop) })
+        })
+        .collect();
+    for opened in opened {
+        opened.await.unwrap().unwrap();
+    }
+}

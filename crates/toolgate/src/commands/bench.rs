@@ -1,0 +1,84 @@
+//! `toolgate bench`.
+
+mod gates;
+mod grep;
+mod measure;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use crate::output;
+
+/// Measure what the gate itself costs on this machine.
+///
+/// Use a release build on an idle machine; compare ratios rather than times.
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Only rows whose name contains this.
+    #[arg(value_name = "NAME")]
+    only: Option<String>,
+    /// Print a JSON list.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One measured thing.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    name: &'static str,
+    median_ns: u64,
+    p99_ns: u64,
+    /// What it is compared with.
+    baseline: Option<&'static str>,
+    /// Its median through that of the baseline.
+    ratio: Option<f64>,
+    /// What else there is to say, such as why there is no ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl Bench {
+    pub(crate) async fn run(self) -> Result<ExitCode> {
+        let wanted = |name: &str| self.only.as_deref().is_none_or(|only| name.contains(only));
+        let mut rows = Vec::new();
+        if wanted("gate.noop") || wanted("gate.noop.journal") {
+            rows.extend(gates::noop().await?);
+        }
+        if wanted("gate.tools_10") || wanted("gate.tools_10000") {
+            rows.extend(gates::many_tools().await?);
+        }
+        if wanted("registry.builtin") {
+            rows.push(gates::builtin_registry()?);
+        }
+        if wanted("grep.tree") {
+            rows.push(grep::tree().await?);
+        }
+        if self.json {
+            output::json(&rows)?;
+        } else {
+            output::table(
+                &["name", "median", "p99", "baseline", "ratio"],
+                rows.iter().map(Row::cells).collect(),
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.name.to_owned(),
+            measure::shown(self.median_ns),
+            measure::shown(self.p99_ns),
+            self.baseline.unwrap_or("-").to_owned(),
+            self.ratio.map_or_else(
+                || self.note.clone().unwrap_or_else(|| "-".to_owned()),
+                |ratio| format!("{ratio:.2}"),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,152 @@
+//! `toolgate history`.
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde_json::Value;
+use store::{Entry, Filter, Journal, Status};
+use toolgate::CallId;
+
+use crate::{
+    cli::{Global, duration},
+    context, output,
+    terminal::{indented, needs_in_words, visible},
+};
+
+/// Longer ones are cut in the table.
+const MAX_WHAT: usize = 100;
+
+/// Show the calls that were made, newest first.
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// Show all that is known about this call.
+    #[arg(value_name = "CALL_ID")]
+    call: Option<CallId>,
+    /// Only calls of this tool.
+    #[arg(long, value_name = "T")]
+    tool: Option<String>,
+    /// Only calls that are `success`, `error`, `running` or `interrupted`.
+    #[arg(long, value_name = "S")]
+    status: Option<Status>,
+    /// Only calls that were made within this time.
+    #[arg(long, value_name = "1h", value_parser = duration)]
+    since: Option<Duration>,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Only calls for this user.
+    #[arg(long, value_name = "U")]
+    user: Option<String>,
+    /// Only calls of this conversation.
+    #[arg(long, value_name = "S")]
+    session: Option<String>,
+    /// Print journal entries as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl History {
+    pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
+        let journal = context::journal(global)?;
+        if let Some(call) = self.call {
+            self.one(&journal, call)?;
+        } else {
+            self.list(&journal)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn one(&self, journal: &Journal, call: CallId) -> Result<()> {
+        let entry = journal.entry(call)?;
+        let entry = entry
+            .with_context(|| format!("there is no call `{call}`; `toolgate history` lists them"))?;
+        if self.json {
+            return output::json(&entry);
+        }
+        output::line(whole(&entry)?);
+        Ok(())
+    }
+
+    fn list(self, journal: &Journal) -> Result<()> {
+        let entries = journal.entries(&Filter {
+            tool: self.tool,
+            status: self.status,
+            since: self.since.and_then(|ago| context::now().checked_sub(ago)),
+            user: self.user,
+            session: self.session,
+            limit: self.limit,
+        })?;
+        if self.json {
+            return output::json(&entries);
+        }
+        if entries.is_empty() {
+            output::note("No calls.");
+            return Ok(());
+        }
+        let head = ["time", "call", "tool", "status", "ms", "effects", "changed", "what"];
+        output::table(&head, entries.iter().map(row).collect());
+        Ok(())
+    }
+}
+
+fn row(entry: &Entry) -> Vec<String> {
+    let changed = entry.changed.as_array().map_or(0, Vec::len);
+    vec![
+        output::time(entry.started),
+        entry.id.to_string(),
+        visible(&entry.tool_name),
+        entry.error_type.clone().unwrap_or_else(|| entry.status.to_string()),
+        entry.execution_time_ms.map(|ms| ms.to_string()).unwrap_or_default(),
+        entry.effects.to_string(),
+        changed.to_string(),
+        short(&what(entry)),
+    ]
+}
+
+/// Why it failed, or what it did.
+fn what(entry: &Entry) -> String {
+    match entry.message.as_str() {
+        Some(message) => visible(message),
+        None => needs_in_words(&entry.plan).join(", "),
+    }
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= MAX_WHAT {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_WHAT).chain(['…']).collect()
+}
+
+/// Every field that is not empty; what is long is indented beneath its name.
+fn whole(entry: &Entry) -> Result<String> {
+    let mut fields = serde_json::to_value(entry)?;
+    // Not for programs that pass it on, but whoever looks here is the operator.
+    if let (Some(fields), false) = (fields.as_object_mut(), entry.detail.is_null()) {
+        fields.insert("detail".to_owned(), entry.detail.clone());
+    }
+    let fields = fields.as_object().into_iter().flatten();
+    let lines =
+        fields.filter(|(_, value)| !is_empty(value)).map(|(name, value)| field(name, value));
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn field(name: &str, value: &Value) -> String {
+    let shown = match value {
+        Value::String(text) => visible(text),
+        Value::Array(_) | Value::Object(_) => format!("\n{}", indented(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    format!("{} {shown}", output::bold(&format!("{name}:")))
+}

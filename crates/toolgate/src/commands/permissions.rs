@@ -1,0 +1,144 @@
+//! `toolgate permissions`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::ExitCode,
+};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use store::{Db, Permission, PermissionState};
+use toolgate::Capability;
+
+use crate::{cli::Global, context, output, terminal::visible};
+
+const OWNER: &str = "owner";
+const BY: &str = "owner (toolgate permissions)";
+
+/// Grant capabilities to agents, or take them away.
+#[derive(Debug, Args)]
+pub(crate) struct Permissions {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List what each agent has, also where nobody decided.
+    List {
+        /// Print a list as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give an agent a capability, so that nobody is asked about it again.
+    Grant(Grant),
+    /// Take a capability away from an agent.
+    Revoke {
+        #[command(flatten)]
+        what: Grant,
+        /// Tell the agent not to ask again.
+        #[arg(long)]
+        for_good: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Grant {
+    /// `files`, `network`, `exec`, `messages`, `browser`, `media`, `schedule`, `nodes` or `location`.
+    capability: Capability,
+    /// The agent.
+    #[arg(long, value_name = "A", default_value = "main")]
+    agent: String,
+    /// When it works for this user.
+    #[arg(long, value_name = "U", default_value = OWNER)]
+    user: String,
+}
+
+impl Permissions {
+    pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        let db = context::db(global).await?;
+        match self.action {
+            Action::List { json } => {
+                let agents = context::configuration(global)?.agents.into_keys();
+                let all = effective(agents, db.permissions(None).await?);
+                if json {
+                    output::json(&all)?;
+                } else {
+                    output::table(
+                        &["user", "agent", "capability", "state", "decided by", "when"],
+                        all.iter().map(Effective::row).collect(),
+                    );
+                }
+            }
+            Action::Grant(what) => decide(&db, what, PermissionState::Granted).await?,
+            Action::Revoke { what, for_good: true } => {
+                decide(&db, what, PermissionState::DeniedForGood).await?;
+            }
+            Action::Revoke { what, for_good: false } => {
+                decide(&db, what, PermissionState::Denied).await?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+async fn decide(db: &Db, what: Grant, state: PermissionState) -> Result<()> {
+    let Grant { capability, agent, user } = what;
+    let done = match state {
+        PermissionState::Granted => "now has",
+        PermissionState::Ask => "is asked about",
+        PermissionState::Denied => "no longer has",
+        PermissionState::DeniedForGood => "will never have",
+    };
+    output::note(format_args!("Agent `{agent}` of `{user}` {done} `{capability}`."));
+    let (by, at) = (BY.to_owned(), context::now());
+    Ok(db.set_permission(Permission { user, agent, capability, state, by, at }).await?)
+}
+
+/// What holds for one capability of one agent.
+#[derive(Debug, Serialize)]
+struct Effective {
+    user: String,
+    agent: String,
+    capability: Capability,
+    state: PermissionState,
+    /// Who decided; nobody did where it is the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided: Option<Permission>,
+}
+
+impl Effective {
+    fn row(&self) -> Vec<String> {
+        let Self { user, agent, capability, state, decided } = self;
+        let by = decided.as_ref().map_or_else(|| "default".to_owned(), |row| visible(&row.by));
+        let at = decided.as_ref().map(|row| output::time(row.at)).unwrap_or_default();
+        vec![visible(user), visible(agent), capability.to_string(), state.to_string(), by, at]
+    }
+}
+
+/// Every capability of every agent that is configured or that somebody decided about.
+fn effective(agents: impl Iterator<Item = String>, rows: Vec<Permission>) -> Vec<Effective> {
+    let configured = agents.chain(["main".to_owned()]).map(|agent| (OWNER.to_owned(), agent));
+    let decided = rows.iter().map(|row| (row.user.clone(), row.agent.clone()));
+    let known: BTreeSet<_> = configured.chain(decided).collect();
+    let key = |row: Permission| ((row.user.clone(), row.agent.clone(), row.capability), row);
+    let mut rows: BTreeMap<_, _> = rows.into_iter().map(key).collect();
+    let mut all = Vec::new();
+    for (user, agent) in known {
+        for capability in Capability::ALL {
+            let decided = rows.remove(&(user.clone(), agent.clone(), capability));
+            let default = || by_default(&user, capability);
+            let state = decided.as_ref().map_or_else(default, |row| row.state);
+            let (user, agent) = (user.clone(), agent.clone());
+            all.push(Effective { user, agent, capability, state, decided });
+        }
+    }
+    all
+}
+
+/// The owner's agents start with files and network; everything else is asked for.
+fn by_default(user: &str, capability: Capability) -> PermissionState {
+    let given = matches!(capability, Capability::Files | Capability::Network);
+    if user == OWNER && given { PermissionState::Granted } else { PermissionState::Ask }
+}

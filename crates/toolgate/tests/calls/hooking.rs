@@ -1,0 +1,115 @@
+//! What hooks can and cannot do.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use insta::assert_snapshot;
+use serde_json::json;
+use toolgate::{Before, Block, BoxFuture, Hook, HookCall, Outcome, ToolOutput, ToolResult};
+
+use crate::helper::{Person, Setup, With};
+
+/// Does what the path says.
+#[derive(Debug, Default)]
+struct Script {
+    seen: Mutex<Vec<String>>,
+}
+
+static AFTER: AtomicUsize = AtomicUsize::new(0);
+
+impl Hook for Script {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn before_tool_call<'a>(&'a self, call: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {
+        let path = call.args.get("path").and_then(|path| path.as_str()).unwrap_or_default();
+        self.seen.lock().unwrap().push(path.to_owned());
+        Box::pin(async move {
+            match path {
+                "rewrite" => Ok(Before::Rewrite(json!({"path": "hello.txt"}))),
+                "rewrite_badly" => Ok(Before::Rewrite(json!({"pth": "hello.txt"}))),
+                "rewrite_out" => Ok(Before::Rewrite(json!({"path": "../secret"}))),
+                "rewrite_env" => Ok(Before::Rewrite(json!({"path": ".env"}))),
+                "block" => Ok(Before::Block("not this one".into())),
+                "answer" => Ok(Before::Answer(ToolOutput::text("from the hook"))),
+                "fail" => Err("database password is hunter2".into()),
+                "panic" => panic!("oops"),
+                "hang" => std::future::pending().await,
+                _ => Ok(Before::Continue),
+            }
+        })
+    }
+
+    fn after_tool_call<'a>(
+        &'a self,
+        _: HookCall<'a>,
+        _: &'a ToolResult,
+        _: Duration,
+    ) -> BoxFuture<'a, ()> {
+        AFTER.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { panic!("nobody minds") })
+    }
+}
+
+#[tokio::test]
+async fn a_hook_can_rewrite_block_and_answer_and_fails_closed() {
+    let setup = Setup::with(With {
+        person: Person::Refuses,
+        config: "[limits]\nhook_timeout = \"100ms\"",
+        more: |builder| builder.hook(Arc::new(Script::default())),
+        ..With::default()
+    });
+    std::fs::write(setup.path(".env"), "TOKEN=1").unwrap();
+    let mut report = vec![];
+    let stories = [
+        "hello.txt",
+        "rewrite",
+        "rewrite_badly",
+        "rewrite_out",
+        "rewrite_env",
+        "block",
+        "answer",
+        "fail",
+        "panic",
+        "hang",
+    ];
+    for path in stories {
+        let outcome = setup.call("read", json!({"path": path})).await;
+        report.push(format!("{path}: {}", outcome.replace('\n', "⏎")));
+    }
+    assert_snapshot!(report.join("\n"));
+    assert_eq!(AFTER.load(Ordering::SeqCst), stories.len(), "exactly once each");
+    let answered: Vec<_> =
+        setup.entries().into_iter().filter_map(|entry| entry.answered_by).collect();
+    assert_eq!(answered, ["hook:script"]);
+}
+
+/// Keeps only how long a result was.
+#[derive(Debug)]
+struct Brief;
+
+impl Hook for Brief {
+    fn name(&self) -> &'static str {
+        "brief"
+    }
+
+    fn tool_result_persist(&self, _: HookCall<'_>, output: &ToolOutput) -> Option<Vec<Block>> {
+        let text = format!("{} bytes", output.joined_text().len());
+        Some(vec![Block::Text(text)])
+    }
+}
+
+#[tokio::test]
+async fn a_hook_says_what_a_transcript_keeps() {
+    let more = |builder: toolgate::GateBuilder| builder.hook(Arc::new(Brief));
+    let setup = Setup::with(With { more, ..With::default() });
+    let outcome = setup.outcome("read", json!({"path": "hello.txt"})).await;
+    let Outcome::Success { transcript: Some(blocks), .. } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(blocks, [Block::Text("12 bytes".into())]);
+}

@@ -1,0 +1,19 @@
+//! Whole calls: JSON in, outcome out, through every stage.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed setup should fail the test"
+)]
+
+mod asking;
+mod batch;
+mod changes;
+mod helper;
+mod hooking;
+mod hostile;
+mod outcomes;
+mod registry;
+mod stages;
+mod streaming;
