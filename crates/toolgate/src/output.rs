@@ -110,7 +110,19 @@ pub(crate) fn note(text: impl std::fmt::Display) {
 
 /// Prints an error with everything that led to it.
 pub(crate) fn error(error: &anyhow::Error) {
-    eprintln!("{} {error:#}", red("error:"));
+    eprintln!("{} {}", red("error:"), in_full(error));
+}
+
+/// An error with everything that led to it, each once.
+pub(crate) fn in_full(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        // Many messages end with what their cause says.
+        if !text.ends_with(&cause) {
+            text = if text.is_empty() { cause } else { format!("{text}: {cause}") };
+        }
+    }
+    text
 }
 
 /// Bold, on a terminal.
@@ -168,4 +180,15 @@ pub(crate) fn start_logging() {
         .without_time()
         .with_target(false)
         .init();
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    #[test]
+    fn an_error_says_nothing_twice() {
+        let error = anyhow!("no such file").context("cannot read `a`: no such file").context("no");
+        assert_eq!(super::in_full(&error), "no: cannot read `a`: no such file");
+    }
 }

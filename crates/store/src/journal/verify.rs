@@ -178,3 +178,63 @@ fn missing(seq: u64, problem: &str) -> FirstBad {
 fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::SystemTime};
+
+    use tempfile::TempDir;
+    use tool::{CallIds, Clock};
+
+    use super::*;
+    use crate::{Durability, Journal, Record};
+
+    #[derive(Debug)]
+    struct Start;
+
+    impl Clock for Start {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH
+        }
+    }
+
+    /// Does to a record what somebody would do who knows how hashes are made.
+    fn forge(conn: &Connection, seq: i64, change: &str) {
+        conn.execute(&format!("UPDATE records SET {change} WHERE seq = ?"), [seq]).unwrap();
+        let mut query = conn.prepare(row::select()).unwrap();
+        let records: Vec<_> =
+            query.query_map([], Stored::read).unwrap().map(Result::unwrap).collect();
+        let record = records.iter().find(|record| record.link.seq == seq).unwrap();
+        let sql = "UPDATE records SET hash = ? WHERE seq = ?";
+        conn.execute(sql, (record.computed().as_bytes(), seq)).unwrap();
+    }
+
+    #[test]
+    fn a_record_that_was_hashed_anew_is_found_by_what_refers_to_it() {
+        let file = "record does not follow the one before it in the file";
+        let chain = "record does not follow the one before it in its chain";
+        let above = "above = (SELECT hash FROM records WHERE seq = 2)";
+        for (seq, change, expected) in [
+            // The last of its chain, in the middle of the file: only the file refers to it.
+            (2, "rule = 'none'", Some((3, file))),
+            (1, "rule = 'none'", Some((2, file))),
+            (3, "prev = x'00'", Some((3, chain))),
+            (4, "n = 7", Some((4, chain))),
+            (4, above, Some((4, file))),
+            // Nothing refers to the last one, unless somebody keeps a checkpoint.
+            (4, "rule = 'none'", None),
+        ] {
+            let (dir, clock) = (TempDir::new().unwrap(), Arc::new(Start));
+            let ids = CallIds::new(clock.clone());
+            let [a, b] = [(); 2].map(|()| Journal::open(dir.path(), clock.clone()).unwrap());
+            for journal in [&a, &a, &b, &b] {
+                let record = Record::Change { call: ids.next(), changes: vec![] };
+                journal.append_blocking(vec![record], Durability::Process).unwrap();
+            }
+            forge(&Connection::open(setup::file(dir.path())).unwrap(), seq, change);
+            let bad = a.verify(None).unwrap().first_bad;
+            let found = bad.as_ref().map(|bad| (bad.seq, bad.problem.as_str()));
+            assert_eq!(found, expected, "{seq}: {change}");
+        }
+    }
+}

@@ -188,6 +188,6 @@ fn a_newer_journal_is_left_alone() {
     let setup = Setup::new();
     drop(setup.journal());
     setup.tamper("PRAGMA user_version = 99");
-    let error = Journal::open(&setup.data(), setup.time.clone()).unwrap_err();
+    let error = Journal::open(&setup.data(), Arc::new(Ticking::default())).unwrap_err();
     assert!(error.to_string().contains("newer Toolgate (format 99)"), "{error}");
 }

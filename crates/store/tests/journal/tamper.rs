@@ -1,6 +1,6 @@
 //! Whoever changes the journal is found out, at the right place.
 
-use store::{Durability::Process, Journal};
+use store::{Durability::Process, Filter, Journal};
 
 use crate::helper::{Setup, change, intent, outcome};
 
@@ -97,7 +97,7 @@ fn a_bad_record_is_named() {
     setup.tamper("UPDATE records SET tool = 'read' WHERE seq = 5");
     let bad = journal.verify(None).unwrap().first_bad.unwrap();
     assert_eq!((bad.seq, bad.n), (5, Some(2)));
-    let newest = journal.entries(&Default::default()).unwrap();
+    let newest = journal.entries(&Filter::default()).unwrap();
     assert_eq!(bad.call_id, Some(newest[1].id.to_string()));
 }
 

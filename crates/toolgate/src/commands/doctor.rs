@@ -82,7 +82,7 @@ impl Doctor {
                 found.push(database(&data).await);
                 found.extend(files(&data, &workspace));
             }
-            Err(error) => found.push(problem("data folder", format!("{error:#}"))),
+            Err(error) => found.push(problem("data folder", output::in_full(&error))),
         }
         found.push(terminal());
         found
@@ -257,7 +257,7 @@ fn journal(data: &Path) -> Vec<Finding> {
     match found.and_then(|journal| Ok(vec![records(&journal)?, abandoned(&journal)?])) {
         Ok(found) => found,
         Err(error) => vec![
-            problem(NAME, format!("{error:#}"))
+            problem(NAME, output::in_full(&error))
                 .fix("keep it for later and begin a new one: move `journal.db*` elsewhere"),
         ],
     }
@@ -295,7 +295,7 @@ async fn database(data: &Path) -> Finding {
     let read = async { Db::open(data).await?.permissions(None).await };
     match read.await.context("cannot be used") {
         Ok(_) => ok(NAME, "opens"),
-        Err(error) => problem(NAME, format!("{error:#}"))
+        Err(error) => problem(NAME, output::in_full(&error))
             .fix("move `toolgate.db*` elsewhere; remembered answers and permissions are then gone"),
     }
 }
@@ -324,7 +324,7 @@ fn files(data: &Path, workspace: &Path) -> Vec<Finding> {
                     "file tools need openat2: Linux 5.6 or newer, and a sandbox that lets it through"
                 }
             };
-            vec![problem(name, format!("{error:#}")).fix(fix)]
+            vec![problem(name, output::in_full(&error)).fix(fix)]
         }
     }
 }

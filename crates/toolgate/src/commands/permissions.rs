@@ -86,34 +86,51 @@ impl Permissions {
 async fn decide(db: &Db, what: Grant, state: PermissionState) -> Result<()> {
     let Grant { capability, agent, user } = what;
     let done = match state {
-        PermissionState::Granted => "now has",
-        PermissionState::Ask => "is asked about",
-        PermissionState::Denied => "no longer has",
-        PermissionState::DeniedForGood => "will never have",
+        PermissionState::Granted => format!("now has `{capability}`"),
+        PermissionState::Ask => format!("has to ask for `{capability}`"),
+        PermissionState::Denied => format!("no longer has `{capability}`"),
+        PermissionState::DeniedForGood => format!("no longer has `{capability}`, for good"),
     };
-    output::note(format_args!("Agent `{agent}` of `{user}` {done} `{capability}`."));
+    let said = format!("Agent `{agent}` of `{user}` {done}.");
     let (by, at) = (BY.to_owned(), context::now());
-    Ok(db.set_permission(Permission { user, agent, capability, state, by, at }).await?)
+    db.set_permission(Permission { user, agent, capability, state, by, at }).await?;
+    output::note(said);
+    Ok(())
 }
 
 /// What holds for one capability of one agent.
 #[derive(Debug, Serialize)]
-struct Effective {
-    user: String,
-    agent: String,
-    capability: Capability,
-    state: PermissionState,
-    /// Who decided; nobody did where it is the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided: Option<Permission>,
+#[serde(untagged)]
+enum Effective {
+    Decided(Permission),
+    /// Nobody decided.
+    Default {
+        user: String,
+        agent: String,
+        capability: Capability,
+        state: PermissionState,
+    },
 }
 
 impl Effective {
+    /// The owner's agents start with files and network; everything else is asked for.
+    fn by_default(user: &str, agent: &str, capability: Capability) -> Self {
+        let given = matches!(capability, Capability::Files | Capability::Network) && user == OWNER;
+        let state = if given { PermissionState::Granted } else { PermissionState::Ask };
+        Self::Default { user: user.to_owned(), agent: agent.to_owned(), capability, state }
+    }
+
     fn row(&self) -> Vec<String> {
-        let Self { user, agent, capability, state, decided } = self;
-        let by = decided.as_ref().map_or_else(|| "default".to_owned(), |row| visible(&row.by));
-        let at = decided.as_ref().map(|row| output::time(row.at)).unwrap_or_default();
-        vec![visible(user), visible(agent), capability.to_string(), state.to_string(), by, at]
+        let (user, agent, capability, state, by, at) = match self {
+            Self::Decided(Permission { user, agent, capability, state, by, at }) => {
+                (user, agent, capability, state, by.as_str(), output::time(*at))
+            }
+            Self::Default { user, agent, capability, state } => {
+                (user, agent, capability, state, "default", String::new())
+            }
+        };
+        let (capability, state) = (capability.to_string(), state.to_string());
+        vec![visible(user), visible(agent), capability, state, visible(by), at]
     }
 }
 
@@ -128,17 +145,11 @@ fn effective(agents: impl Iterator<Item = String>, rows: Vec<Permission>) -> Vec
     for (user, agent) in known {
         for capability in Capability::ALL {
             let decided = rows.remove(&(user.clone(), agent.clone(), capability));
-            let default = || by_default(&user, capability);
-            let state = decided.as_ref().map_or_else(default, |row| row.state);
-            let (user, agent) = (user.clone(), agent.clone());
-            all.push(Effective { user, agent, capability, state, decided });
+            all.push(decided.map_or_else(
+                || Effective::by_default(&user, &agent, capability),
+                Effective::Decided,
+            ));
         }
     }
     all
-}
-
-/// The owner's agents start with files and network; everything else is asked for.
-fn by_default(user: &str, capability: Capability) -> PermissionState {
-    let given = matches!(capability, Capability::Files | Capability::Network);
-    if user == OWNER && given { PermissionState::Granted } else { PermissionState::Ask }
 }
