@@ -1,0 +1,25 @@
+# `make` or `make help` shows what there is to do.
+
+# Kept outside the clone, so that a fresh one does not start from nothing.
+export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/toolgate/target
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Build, and play a short guided tour
+	cargo run --locked --quiet -p toolgate -- tour
+
+test: check ## Check, and run every test
+	cargo test --locked --workspace --all-targets
+	cargo test --locked --workspace --doc
+
+check: ## Formatting, lints and documentation, without warnings
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+
+bench: ## Measure what the gate costs (release build; use an idle machine)
+	cargo run --locked --release --quiet -p toolgate -- bench

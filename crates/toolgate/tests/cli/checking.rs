@@ -1,0 +1,101 @@
+//! `toolgate check` and `toolgate tools`: what would happen, and why.
+
+use serde_json::{Value, json};
+
+use crate::helper::Machine;
+
+fn verdicts(answers: &[Value]) -> Vec<(&Value, &str)> {
+    answers.iter().map(|answer| (&answer["input"], answer["verdict"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn checks_paths_line_by_line_in_order() {
+    let machine = Machine::new();
+    machine.file(".env", "");
+    let lines = "a.txt\n\"b\\nc.txt\"\n../x\n.env\n\"broken\n\n/etc/passwd";
+    let ran = machine.run_with(&["check", "path", "--stdin"], lines);
+    assert_eq!(ran.code, 0);
+    assert_eq!(
+        verdicts(&ran.json_lines()),
+        [
+            (&json!("a.txt"), "allow"),
+            (&json!("b\nc.txt"), "allow"),
+            (&json!("../x"), "deny"),
+            (&json!(".env"), "ask"),
+            (&json!("\"broken"), "deny"),
+            (&json!(""), "allow"),
+            (&json!("/etc/passwd"), "deny"),
+        ]
+    );
+}
+
+#[test]
+fn says_verdict_rule_and_reason() {
+    let machine = Machine::new();
+    for (args, verdict, rule, reason) in [
+        (&["path", "a.txt"][..], "allow", "smart", "read runs without asking"),
+        (&["path", "a.txt", "--write"], "allow", "smart", "write runs without asking"),
+        (&["path", ".envrc", "--write"], "deny", "path", "`.envrc`"),
+        (&["path", "-a"], "allow", "smart", "read"),
+        (&["call", r#"{"tool":"read","arguments":{"path":"../x"}}"#], "deny", "path", "outside"),
+        (&["call", r#"{"tool":"read","arguments":{}}"#], "deny", "validation_error", "`path`"),
+        (&["call", r#"{"tool":"get_current_time"}"#], "allow", "smart", "pure"),
+        (&["call", r#"{"tool":"raed"}"#], "deny", "unknown", "no such tool"),
+        (&["call", "{"], "deny", "input", "expected"),
+    ] {
+        let ran = machine.run(&[&["check"], args, &["--json"]].concat());
+        let answer = ran.json();
+        assert_eq!(ran.code, 0, "{args:?}");
+        assert_eq!(
+            (&answer["verdict"], &answer["rule"]),
+            (&json!(verdict), &json!(rule)),
+            "{answer}"
+        );
+        assert!(answer["reason"].as_str().unwrap().contains(reason), "{args:?}: {answer}");
+        let shown = machine.run(&[&["check"], args].concat()).stdout;
+        assert!(shown.starts_with(&format!("{verdict}: ")), "{shown}");
+    }
+}
+
+#[test]
+fn runs_nothing_and_records_nothing() {
+    let machine = Machine::new();
+    let call = r#"{"tool":"write","arguments":{"path":"a.txt","content":"x"}}"#;
+    assert_eq!(machine.run(&["check", "call", call, "--json"]).json()["verdict"], "allow");
+    assert_eq!(machine.content("a.txt"), None);
+    assert_eq!(machine.run(&["history", "--json"]).json(), json!([]));
+}
+
+#[test]
+fn follows_the_configured_mode() {
+    let machine = Machine::configured("[tools]\nask = \"always\"\n");
+    let ran = machine.run(&["check", "path", "a.txt", "--write", "--json"]).json();
+    assert_eq!((&ran["verdict"], &ran["rule"]), (&json!("ask"), &json!("ask.always")));
+}
+
+#[test]
+fn the_owner_sees_which_rule_took_a_tool_away() {
+    let machine = Machine::configured("[tools]\ndeny = [\n  \"write\",\n]\n");
+    let config = machine.path("config/toolgate/toolgate.toml");
+    let rule = format!("deny `write` ({}:3)", config.display());
+    let tools = machine.run(&["tools", "--json"]).json();
+    let edit = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "edit").unwrap();
+    assert_eq!(edit["status"], "withheld");
+    assert_eq!(edit["rule"]["at"], format!("{}:3", config.display()));
+    for args in [&["tools"][..], &["tools", "edit"], &["check", "call", r#"{"tool":"edit"}"#]] {
+        let shown = machine.run(args).stdout;
+        assert!(shown.contains(&rule), "{args:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_tool_is_shown_with_all_there_is_to_know() {
+    let machine = Machine::new();
+    let shown = machine.run(&["tools", "read_file"]).stdout;
+    for part in ["read", "path (string, required)", "aliases    read_file", "timeout    10 s"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let read = machine.run(&["tools", "read", "--json"]).json();
+    assert_eq!(read["parameters"]["properties"]["path"]["type"], "string");
+    assert_eq!((&read["effects"], &read["chain"]), (&json!(["read"]), &json!([])));
+}

@@ -1,0 +1,15 @@
+//! The command as people and programs run it: argv in, output and exit code out.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the real binary is started, and a failed setup should fail the test"
+)]
+
+mod asking;
+mod calling;
+mod checking;
+mod helper;
+mod operating;
+mod remembering;

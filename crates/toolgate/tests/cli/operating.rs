@@ -1,0 +1,98 @@
+//! What keeps Toolgate running: configuration, `doctor`, `completions`, `man`, `tour`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::helper::Machine;
+
+#[test]
+fn errors_in_the_configuration_name_file_and_line() {
+    let machine = Machine::configured("[tools]\nask = \"never\"\nalow = []\n");
+    let file = machine.path("config/toolgate/toolgate.toml").display().to_string();
+    let ran = machine.run(&["call", "get_current_time"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains(&format!("{file}:2:")), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("{file}:3:")), "{ran:?}");
+    assert!(ran.stderr.contains("`tools.allow`"), "{ran:?}");
+    let other = machine.path("other.toml");
+    let ran = machine.run(&["tools", "--config", other.to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("other.toml: cannot be read"), "{ran:?}");
+}
+
+#[test]
+fn data_goes_where_it_is_told() {
+    let machine = Machine::new();
+    let data = machine.path("elsewhere");
+    let ran = machine.run(&["--data", data.to_str().unwrap(), "call", "get_current_time"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(data.join("journal.db").exists());
+    assert!(!machine.path("data").exists());
+}
+
+fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap()
+}
+
+#[test]
+fn the_doctor_finds_nothing_wrong_with_a_new_machine_and_leaves_it_so() {
+    let machine = Machine::new();
+    let ran = machine.run(&["doctor", "--json"]);
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"]), (0, &json!(true)), "{report}");
+    assert_eq!(check(&report, "terminal")["status"], "warning");
+    assert!(!machine.path("data").exists());
+    machine.call("get_current_time", &json!({}));
+    let report = machine.run(&["doctor", "--json"]).json();
+    assert_eq!(check(&report, "journal")["status"], "ok");
+    assert_eq!(check(&report, "dead processes")["status"], "ok");
+}
+
+#[test]
+fn the_doctor_finds_what_is_broken() {
+    let machine = Machine::configured("[tools]\nask = \"never\"\n");
+    let ran = machine.run(&["doctor", "--json"]);
+    assert_eq!((ran.code, &ran.json()["ok"]), (1, &json!(false)));
+    let message = check(&ran.json(), "configuration")["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("toolgate.toml:2:"), "{message}");
+    let shown = machine.run(&["doctor", "--workspace", "/nowhere"]).stdout;
+    assert!(shown.contains("problem  workspace"), "{shown}");
+
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("data/toolgate")).unwrap();
+    fs::write(machine.path("data/toolgate/journal.db"), "not a database").unwrap();
+    let ran = machine.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(check(&ran.json(), "journal")["status"], "problem");
+}
+
+#[test]
+fn completions_and_man_pages_name_every_command() {
+    let machine = Machine::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = machine.run(&["completions", shell]).stdout;
+        assert!(script.contains("approvals"), "{shell}");
+    }
+    let page = machine.run(&["man"]).stdout;
+    let folder = machine.path("man");
+    assert_eq!(machine.run(&["man", "--output", folder.to_str().unwrap()]).code, 0);
+    for command in ["call", "tools", "check", "approvals", "history", "undo", "audit", "doctor"] {
+        assert!(page.contains(&format!("toolgate\\-{command}")), "{command}");
+        assert!(folder.join(format!("toolgate-{command}.1")).exists(), "{command}");
+    }
+}
+
+#[test]
+fn the_tour_plays_to_its_end_and_leaves_nothing() {
+    let machine = Machine::configured("[tools]\nallow = []\n");
+    let ran = machine.run(&["tour"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    for part in ["$ toolgate call write", "path_not_allowed", "+Grace", "$ toolgate undo", "ok: "] {
+        assert!(ran.stdout.contains(part), "{part}");
+    }
+    assert!(ran.stdout.contains("What next"));
+    assert_eq!(fs::read_dir(machine.path("temp")).unwrap().count(), 0);
+    assert!(!machine.path("data").exists());
+}

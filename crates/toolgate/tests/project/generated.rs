@@ -1,0 +1,101 @@
+//! Pages that are made from the code. `UPDATE_DOCS=1 cargo test -p toolgate --test project` writes them.
+
+use std::{fmt::Write as _, fs, process::Command};
+
+use serde_json::Value;
+use toolgate::{ToolInfo, builtin};
+
+use crate::top;
+
+/// Compares `path` with what it should be, or writes it.
+fn check(path: &str, expected: &str) {
+    let file = top().join(path);
+    if config::environment("UPDATE_DOCS").is_some() {
+        fs::write(file, expected).unwrap();
+        return;
+    }
+    let now = fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        now == expected,
+        "`{path}` is out of date: UPDATE_DOCS=1 cargo test -p toolgate --test project"
+    );
+}
+
+#[test]
+fn the_configuration_reference_is_up_to_date() {
+    check("docs/reference/configuration.md", &config::reference());
+}
+
+#[test]
+fn the_tools_reference_is_up_to_date() {
+    let mut page = "# Built-in tools\n\nMade from the code; do not edit.\n".to_owned();
+    for tool in builtin() {
+        write_tool(&mut page, tool.info());
+    }
+    check("docs/reference/tools.md", &page);
+}
+
+fn write_tool(page: &mut String, info: &ToolInfo) {
+    writeln!(page, "\n## `{}`\n\n{}\n", info.name, info.description).unwrap();
+    let aliases = info.aliases.iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>();
+    let aliases = if aliases.is_empty() { "none".to_owned() } else { aliases.join(", ") };
+    let (effects, seconds) = (info.effects, info.timeout.as_secs());
+    writeln!(page, "Effects: {effects} · timeout: {seconds} s · also called: {aliases}\n").unwrap();
+    writeln!(page, "| parameter | type | | what it is |\n| --- | --- | --- | --- |").unwrap();
+    let required: Vec<_> = info.parameters["required"].as_array().into_iter().flatten().collect();
+    for (name, schema) in info.parameters["properties"].as_object().unwrap() {
+        let needed = if required.iter().any(|r| *r == name) { "required" } else { "" };
+        let what = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+        writeln!(page, "| `{name}` | {} | {needed} | {what} |", kind(schema)).unwrap();
+    }
+}
+
+fn kind(schema: &Value) -> String {
+    let values = schema["enum"].as_array();
+    let values = values.map(|list| list.iter().filter_map(Value::as_str).collect::<Vec<_>>());
+    values.map_or_else(
+        || schema["type"].as_str().unwrap_or("any").to_owned(),
+        |values| values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or "),
+    )
+}
+
+#[test]
+fn the_command_line_reference_is_up_to_date() {
+    let mut page = "# Command line\n\nMade from the code; do not edit.\n".to_owned();
+    let commands = [
+        "", "call", "tools", "check", "check call", "check path", "approvals", "approvals list",
+        "approvals allow", "approvals deny", "approvals revoke", "approvals history",
+        "permissions", "permissions list", "permissions grant", "permissions revoke", "history",
+        "undo", "audit", "audit verify", "audit export", "audit checkpoint", "doctor", "bench",
+        "completions",
+    ];
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(command.split_whitespace())
+            .arg("--help")
+            .env("COLUMNS", "100")
+            .output()
+            .unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
+        let name = format!("toolgate {command}");
+        write!(page, "\n## `{}`\n\n```text\n{}\n```\n", name.trim(), lines.join("\n")).unwrap();
+    }
+    check("docs/reference/command-line.md", &page);
+}
+
+#[test]
+fn the_table_of_tools_in_the_readme_is_up_to_date() {
+    let mut table = "| tool | effects | what it does |\n| --- | --- | --- |\n".to_owned();
+    for tool in builtin() {
+        let info = tool.info();
+        let first = info.description.split_inclusive(". ").next().unwrap_or_default();
+        let first = first.lines().next().unwrap_or_default().trim();
+        writeln!(table, "| `{}` | {} | {first} |", info.name, info.effects).unwrap();
+    }
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    let (begin, end) = ("<!-- tools:begin -->\n", "<!-- tools:end -->");
+    let (before, rest) = readme.split_once(begin).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    check("README.md", &format!("{before}{begin}{table}{end}{after}"));
+}
