@@ -5,14 +5,14 @@ use std::time::Duration;
 use policy::Decision;
 use serde_json::json;
 use store::{
-    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, NewApproval,
-    StoreError, Wanted,
+    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, Grant,
+    NewApproval, StoreError, Wanted,
 };
-use tool::{Place, ToolError};
+use tool::{Caller, Place, ToolError};
 
 use crate::{
     approver::{Question, Reply},
-    call::Call,
+    call::{Call, Planned},
     shared::Shared,
 };
 
@@ -41,8 +41,10 @@ pub(crate) async fn ask(
     scopes: Vec<String>,
 ) -> Result<Asked, ToolError> {
     let db = shared.db.get().await?;
-    if let Some(remembered) = remembered(shared, db, call, &scopes).await? {
-        return Ok(remembered);
+    let (tool, planned) = (&call.tool()?.info().name, call.planned()?);
+    if let Some(grant) = remembered(shared, &call.caller, tool, planned, &scopes).await? {
+        let (approval, by) = (grant.id.to_string(), grant.granted_by);
+        return Ok(Asked { approval, decision: AnswerDecision::AllowOnce, by });
     }
     if shared.approvers.is_empty() {
         return Err(nobody(&decision.reason, &[]));
@@ -77,16 +79,14 @@ pub(crate) async fn ask(
     Ok(Asked { approval: question.id.to_string(), decision: answer.decision, by: answer.by })
 }
 
-async fn remembered(
+/// An earlier answer that covers this call.
+pub(crate) async fn remembered(
     shared: &Shared,
-    db: &Db,
-    call: &Call,
+    caller: &Caller,
+    tool: &str,
+    planned: &Planned,
     scopes: &[String],
-) -> Result<Option<Asked>, ToolError> {
-    let planned = call.planned()?;
-    let tool = &call.tool()?.info().name;
-    let now = shared.world.clock().now();
-    let caller = &call.caller;
+) -> Result<Option<Grant>, ToolError> {
     let wanted = Wanted {
         user: &caller.user,
         agent: &caller.agent,
@@ -95,11 +95,8 @@ async fn remembered(
         fingerprint: planned.fingerprint(),
         scopes,
     };
-    Ok(db.find_grant(wanted, now).await?.map(|grant| Asked {
-        approval: grant.id.to_string(),
-        decision: AnswerDecision::AllowOnce,
-        by: grant.granted_by,
-    }))
+    let db = shared.db.get().await?;
+    Ok(db.find_grant(wanted, shared.world.clock().now()).await?)
 }
 
 async fn open_question(
@@ -198,7 +195,12 @@ fn read_answer(approval: Approval) -> Result<Option<Answer>, ToolError> {
     let by = approval.answered_by.unwrap_or_default();
     let decision = match approval.status {
         ApprovalStatus::Pending => return Ok(None),
-        ApprovalStatus::Allowed => AnswerDecision::AllowOnce,
+        ApprovalStatus::Allowed => match approval.decision.as_deref() {
+            // What is to be remembered the store remembers already.
+            Some("allow_always") => AnswerDecision::AllowAlways { scope: None, expires: None },
+            Some("allow_session") => AnswerDecision::AllowSession,
+            _ => AnswerDecision::AllowOnce,
+        },
         ApprovalStatus::Denied => AnswerDecision::Deny,
         ApprovalStatus::Expired | ApprovalStatus::Withdrawn => {
             let reason = "the question was withdrawn before anybody answered";

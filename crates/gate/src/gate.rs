@@ -3,14 +3,14 @@
 use std::{fmt, sync::Arc, time::Instant};
 
 use config::Config;
-use policy::Decision;
 use serde_json::{Value, json};
 use store::{Db, Journal};
 use tokio_util::sync::CancellationToken;
-use tool::{CallId, Caller, Digest, Live, Outcome, Plan, Prepared, ToolError, ToolResult, Updates};
+use tool::{CallId, Caller, Digest, Live, Outcome, Prepared, Role, ToolError, ToolResult, Updates};
 
 use crate::{
     call::{Call, Learning, Origin, Planned},
+    check::{Check, check},
     outcome::meta,
     pipeline::Pipeline,
     redactor::Redactor,
@@ -18,8 +18,8 @@ use crate::{
     settings::Settings,
     shared::Shared,
     stages::{
-        Approve, Considered, Contain, Deadline, Hooks, Permission, RateLimit, Record, Redact,
-        Resolve, Reuse, Shape, SlotStage, Validate, consider, find, plan,
+        Approve, Contain, Deadline, Hooks, Permission, RateLimit, Record, Redact, Resolve, Reuse,
+        Shape, SlotStage, Validate,
     },
     turn::{Batch, Turn},
     undo::{Undo, UndoTool},
@@ -98,17 +98,6 @@ impl Request {
     }
 }
 
-/// What would happen to a call.
-#[derive(Debug)]
-pub struct Check {
-    /// What policy says.
-    pub decision: Decision,
-    /// The outcome's error, where the call could not run at all.
-    pub error: Option<ToolError>,
-    /// What it needs.
-    pub plan: Option<Arc<Plan>>,
-}
-
 /// Every call passes here, whatever surface it came by.
 #[derive(Clone)]
 pub struct Gate {
@@ -153,23 +142,19 @@ impl Gate {
         let mut call = self.new_call(Arc::new(caller.clone()), request, None);
         call.origin = Origin::Person;
         call.tool = Some(self.undo.clone());
-        call.own = Some(self.prepare_undo(caller, undone).await);
+        match self.prepare_undo(caller, undone).await {
+            Ok((owner_of_files, planned)) => {
+                call.caller = Arc::new(owner_of_files);
+                call.own = Some(Ok(planned));
+            }
+            Err(error) => call.own = Some(Err(error)),
+        }
         self.start(call).await
     }
 
     /// What would happen to a call, and why. Runs nothing.
     pub async fn check(&self, caller: &Caller, name: &str, args: &Value) -> Check {
-        let planned = find(&self.shared, caller, name)
-            .and_then(|(entry, _)| plan(&self.shared, caller, &entry, args));
-        let planned = match planned {
-            Ok(planned) => planned,
-            Err(error) => return Check::refused(error, None),
-        };
-        let plan = Some(planned.plan().clone());
-        match consider(&self.shared, caller, &planned).await {
-            Ok(Considered { decision, error }) => Check { decision, error, plan },
-            Err(error) => Check::refused(error, plan),
-        }
+        check(&self.shared, caller, name, args).await
     }
 
     /// The tools; they may be added and removed while calls run.
@@ -203,26 +188,36 @@ impl Gate {
         self.pipeline.names()
     }
 
-    async fn prepare_undo(&self, caller: &Caller, undone: CallId) -> Result<Planned, ToolError> {
+    /// The plan, and the person as they act: with the agent and the session whose files these are.
+    async fn prepare_undo(
+        &self,
+        caller: &Caller,
+        undone: CallId,
+    ) -> Result<(Caller, Planned), ToolError> {
         let journal = self.shared.journal.clone();
         let found = tokio::task::spawn_blocking(move || {
             Ok::<_, store::StoreError>((journal.entry(undone)?, journal.changes(undone)?))
         });
         let (entry, records) =
             found.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
-        if entry.is_none() {
+        let own =
+            |entry: &store::Entry| caller.role == Role::Owner || *entry.user_id == *caller.user;
+        let Some(entry) = entry.filter(own) else {
             let problem = format!("there is no call `{undone}`; `toolgate history` lists them");
             return Err(ToolError::invalid("undo", "call_id", problem));
-        }
+        };
         let undo = Undo::new(undone, &records);
         if undo.is_empty() {
             let problem = "that call changed no files, so there is nothing to undo";
             return Err(ToolError::invalid("undo", "call_id", problem));
         }
-        let identity = self.shared.world.disk(caller)?.identity().to_owned();
+        let (agent, session) = (entry.agent.into(), entry.session.into());
+        let caller = Caller { agent, session, ..caller.clone() };
+        let identity = self.shared.world.disk(&caller)?.identity().to_owned();
         let fingerprint = Digest::of(json!(["undo", identity, undone]).to_string());
         let plan = Arc::new(undo.plan());
-        Ok(Planned::new(Arc::new(json!({"call_id": undone})), fingerprint, plan, Box::new(undo)))
+        let args = Arc::new(json!({"call_id": undone}));
+        Ok((caller, Planned::new(args, fingerprint, plan, Box::new(undo))))
     }
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
@@ -274,14 +269,6 @@ impl Gate {
         }
         let name = learnt.now().tool.as_deref().map_or(name, str::to_owned);
         Outcome::new(&name, result, meta(id, &learnt, &live))
-    }
-}
-
-impl Check {
-    fn refused(error: ToolError, plan: Option<Arc<Plan>>) -> Self {
-        let rule = if let ToolError::Denied { rule, .. } = &error { rule } else { error.kind() };
-        let decision = Decision::new(policy::Verdict::Deny, rule, error.to_string());
-        Self { decision, error: Some(error), plan }
     }
 }
 

@@ -27,7 +27,10 @@ impl Permissions {
                 && *permission.user == *caller.user
                 && *permission.agent == *caller.agent
         });
-        Ok(own.map_or_else(|| default_state(caller, capability), |permission| permission.state))
+        Ok(own.map_or_else(
+            || default_permission(caller.role, capability),
+            |permission| permission.state,
+        ))
     }
 
     async fn all(&self, db: &LazyDb) -> Result<Arc<Vec<Permission>>, ToolError> {
@@ -45,8 +48,8 @@ impl Permissions {
 }
 
 /// The owner's agents start with files and network; everything else is asked for.
-fn default_state(caller: &Caller, capability: Capability) -> PermissionState {
-    match (caller.role, capability) {
+pub const fn default_permission(role: Role, capability: Capability) -> PermissionState {
+    match (role, capability) {
         (Role::Owner, Capability::Files | Capability::Network) => PermissionState::Granted,
         _ => PermissionState::Ask,
     }

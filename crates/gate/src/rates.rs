@@ -53,7 +53,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn allows_a_burst_and_then_the_rate() {
         let (rates, ada, tool) = (Rates::default(), Arc::from("ada"), Arc::from("t"));
-        let rate = Rate { calls: 2, per: Duration::from_secs(60) };
+        let rate = Rate { calls: 2, per: Duration::from_mins(1) };
         assert_eq!(rates.take(&ada, &tool, rate), Ok(()));
         assert_eq!(rates.take(&ada, &tool, rate), Ok(()));
         assert_eq!(rates.take(&ada, &tool, rate), Err(Duration::from_secs(30)));

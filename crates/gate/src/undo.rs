@@ -33,62 +33,78 @@ impl AnyTool for UndoTool {
     }
 }
 
-/// The changes that take a call back, newest first merged into one for each file.
+/// The changes that take a call back, one for each file.
 #[derive(Debug)]
 pub(crate) struct Undo {
     call: CallId,
-    changes: Vec<(FilePath, FileState, FileState)>,
+    files: Vec<Touched>,
 }
 
-impl Undo {
-    /// `records` are the call's change records, oldest first.
-    pub(crate) fn new(call: CallId, records: &[Vec<Change>]) -> Self {
-        let mut changes: Vec<(FilePath, FileState, FileState)> = Vec::new();
-        for change in records.iter().flatten() {
-            // A file changed twice goes back to what it was before the first change.
-            match changes.iter_mut().find(|(path, ..)| *path == change.path) {
-                Some((_, _, after)) => *after = change.after.clone(),
-                None => {
-                    changes.push((
-                        change.path.clone(),
-                        change.before.clone(),
-                        change.after.clone(),
-                    ));
-                }
-            }
-        }
-        changes.retain(|(_, before, after)| before != after);
-        Self { call, changes }
+/// A file the call changed, from what to what.
+#[derive(Debug)]
+struct Touched {
+    /// As the call named it.
+    name: FilePath,
+    /// Where it is, whatever the workspace is now: two clones can look alike.
+    path: FilePath,
+    before: FileState,
+    after: FileState,
+}
+
+impl Touched {
+    fn new(change: &Change) -> Self {
+        let Change { path: name, root, inner, before, after, staged: _ } = change;
+        let absolute = FilePath::new(&format!("{root}/{inner}"));
+        let path = if name.as_str().starts_with('/') { name.clone() } else { absolute };
+        Self { name: name.clone(), path, before: before.clone(), after: after.clone() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    fn file_changes(&self) -> Vec<FileChange> {
-        let restore = |(path, before, after): &(FilePath, FileState, FileState)| FileChange {
-            path: path.clone(),
-            expect: Expect::State(after.clone()),
-            content: match before {
+    fn restoring(&self) -> FileChange {
+        FileChange {
+            path: self.path.clone(),
+            expect: Expect::State(self.after.clone()),
+            content: match &self.before {
                 FileState::Absent => FileContent::Absent,
                 FileState::File { digest, bytes: _, mode } => {
                     FileContent::Kept { digest: *digest, mode: *mode }
                 }
                 FileState::Link { target } => FileContent::Link(target.clone()),
             },
-        };
-        self.changes.iter().map(restore).collect()
+        }
+    }
+}
+
+impl Undo {
+    /// `records` are the call's change records, oldest first.
+    pub(crate) fn new(call: CallId, records: &[Vec<Change>]) -> Self {
+        let mut files: Vec<Touched> = Vec::new();
+        for change in records.iter().flatten() {
+            let touched = Touched::new(change);
+            // A file changed twice goes back to what it was before the first change.
+            match files.iter_mut().find(|file| file.path == touched.path) {
+                Some(file) => file.after = touched.after,
+                None => files.push(touched),
+            }
+        }
+        files.retain(|file| file.before != file.after);
+        Self { call, files }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 }
 
 impl Prepared for Undo {
     fn plan(&self) -> Plan {
-        self.changes.iter().map(|(path, ..)| Need::Write(path.clone())).collect()
+        self.files.iter().map(|file| Need::Write(file.path.clone())).collect()
     }
 
     fn run(self: Box<Self>, ctx: &ToolContext) -> BoxFuture<'_, ToolResult> {
         Box::pin(async move {
-            let restored = ctx.files().commit(self.file_changes()).await?;
+            let changes = self.files.iter().map(Touched::restoring).collect();
+            ctx.files().commit(changes).await?;
+            let restored: Vec<_> = self.files.iter().map(|file| &file.name).collect();
             Ok(ToolOutput::json(json!({"undone": self.call, "restored": restored})))
         })
     }

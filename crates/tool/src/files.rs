@@ -60,7 +60,7 @@ pub struct Opened {
 
 /// Files beneath the roots of one workspace. Every method may block.
 pub trait Disk: fmt::Debug + Send + Sync {
-    /// Tells workspaces apart, for the result cache and fingerprints.
+    /// Tells root folders apart, for the result cache and fingerprints; the same in every session.
     fn identity(&self) -> &str;
     /// What a plan's path means here, and whether it can be used at all.
     fn look(&self, need: &Need) -> Result<PathFact, ToolError>;

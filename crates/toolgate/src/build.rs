@@ -13,7 +13,7 @@ use store::{Journal, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, SystemClock, World, WorldError, WorldSettings};
 
-use crate::{key::redaction_key, recovery::recover};
+use crate::{key::redaction_key, recovery::recover, upkeep};
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
 pub type Policy = config::Tools;
@@ -169,6 +169,7 @@ impl GateBuilder {
             None => Journal::open(&data, clock.clone())?,
         };
         recover(&journal, &world, &clock)?;
+        upkeep::start(&data, &self.config, &journal, &world, &clock);
         let parts = Parts {
             redactor: redactor(&self.config, &data)?,
             config: self.config,

@@ -27,28 +27,33 @@ pub(crate) fn data(global: &Global) -> Result<PathBuf> {
     data.context("no folder for data: use `--data DIR`, or set `TOOLGATE_DATA` or `HOME`")
 }
 
-/// A gate with the built-in tools.
-pub(crate) fn gate(
-    global: &Global,
-    identity: &Identity,
-    approver: Option<Arc<dyn Approver>>,
-) -> Result<Gate> {
-    let builder = builder(global, identity)?;
-    let builder = approver.into_iter().fold(builder, GateBuilder::approver);
-    Ok(builder.build()?)
-}
-
-/// A gate to look at: it records nothing, and leaves what dead processes left as it is.
-pub(crate) fn idle_gate(global: &Global, identity: &Identity) -> Result<Gate> {
-    Ok(builder(global, identity)?.journal(Journal::null()).build()?)
-}
-
-fn builder(global: &Global, identity: &Identity) -> Result<GateBuilder> {
+/// The configuration, with the workspace a command was given.
+pub(crate) fn configuration_for(global: &Global, identity: &Identity) -> Result<Config> {
     let mut config = configuration(global)?;
     let Identity { agent, workspace, .. } = identity;
     if let Some(workspace) = workspace {
         config.agents.entry(agent.clone()).or_default().workspace = Some(workspace.clone().into());
     }
+    Ok(config)
+}
+
+/// A gate with the built-in tools.
+pub(crate) fn gate(
+    global: &Global,
+    config: Config,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<Gate> {
+    let builder = builder(global, config)?;
+    let builder = approver.into_iter().fold(builder, GateBuilder::approver);
+    Ok(builder.build()?)
+}
+
+/// A gate to look at: it records nothing, and leaves what dead processes left as it is.
+pub(crate) fn idle_gate(global: &Global, config: Config) -> Result<Gate> {
+    Ok(builder(global, config)?.journal(Journal::null()).build()?)
+}
+
+fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
     Ok(Gate::builder().tools(builtin()).config(config).data(data(global)?))
 }
 

@@ -36,6 +36,7 @@
 mod build;
 mod key;
 mod recovery;
+mod upkeep;
 
 pub use build::{BuildError, Gate, GateBuilder, Policy};
 pub use config::Config;

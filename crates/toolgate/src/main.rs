@@ -8,11 +8,15 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
+    if std::env::args_os().len() == 1 {
+        output::line(Cli::command().render_help());
+        return ExitCode::SUCCESS;
+    }
     let cli = Cli::parse();
     output::start_logging();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

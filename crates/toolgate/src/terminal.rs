@@ -4,7 +4,6 @@ use std::{
     fmt,
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
-    time::Duration,
 };
 
 use serde_json::Value;
@@ -196,7 +195,7 @@ impl Approver for SaysYes {
 
 /// `--wait`: leaves the question open for `toolgate approvals` in another terminal.
 #[derive(Debug)]
-pub(crate) struct Waits(pub(crate) Duration);
+pub(crate) struct Waits;
 
 impl Approver for Waits {
     fn name(&self) -> &'static str {
@@ -210,8 +209,8 @@ impl Approver for Waits {
                 "{}Waiting for an answer: `toolgate approvals allow {id}` or `deny {id}`.",
                 shown(question)
             ));
-            tokio::time::sleep(self.0).await;
-            Reply::NobodyHere(format!("nobody answered within {} s", self.0.as_secs()))
+            // The gate ends the wait, when somebody else has answered or time is up.
+            std::future::pending().await
         })
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn writing(path: &FilePath, source: impl Into<io::Error>) -> ToolErro
 
 /// Somebody else was faster.
 pub(crate) fn changed_since(path: &FilePath) -> ToolError {
-    ToolError::failed(format!("`{path}` changed since it was read; read it again"))
+    ToolError::failed(format!("`{path}` changed since, so nothing was changed; read it again"))
 }
 
 /// A path that leads out of every root.

@@ -99,7 +99,7 @@ async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Fac
 }
 
 /// What an answer for always can be scoped to besides this exact call: folders all of it is beneath.
-fn scopes(plan: &Plan) -> Vec<String> {
+pub(crate) fn scopes(plan: &Plan) -> Vec<String> {
     let mut folders: Option<Vec<String>> = None;
     for need in plan.needs() {
         let (Need::Read(path) | Need::Write(path)) = need else { return Vec::new() };

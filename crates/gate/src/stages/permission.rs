@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use policy::{Decision, Verdict};
 use store::{Decision as AnswerDecision, PermissionState};
-use tool::{Capability, ToolError, ToolResult};
+use tool::{Caller, Capability, ToolError, ToolResult};
 
 use crate::{
     ask::ask,
@@ -32,35 +32,21 @@ impl Stage for Permission {
 
 impl Permission {
     async fn check(&self, call: &Call, capability: Capability) -> Result<(), ToolError> {
-        let shared = &self.0;
-        match shared.permissions.state(&shared.db, &call.caller, capability).await? {
-            PermissionState::Granted => Ok(()),
-            PermissionState::Ask => self.ask(call, capability).await,
-            PermissionState::Denied => {
-                let reason = format!(
-                    "permission `{capability}` was denied by the user; \
-                     `toolgate permissions grant {capability} --agent {}` allows it",
-                    call.caller.agent
-                );
-                Err(denied("denied", reason))
-            }
-            PermissionState::DeniedForGood => {
-                let reason = format!(
-                    "permission `{capability}` was denied for good; do not ask for it again. Only \
-                     the owner can change that, with `toolgate permissions grant {capability}`"
-                );
-                Err(denied("denied_for_good", reason))
-            }
+        match standing(&self.0, &call.caller, capability).await? {
+            Standing::Granted => Ok(()),
+            Standing::Ask(decision) => self.ask(call, capability, &decision).await,
         }
     }
 
     /// An answer for the session or for always is remembered as the permission itself.
-    async fn ask(&self, call: &Call, capability: Capability) -> Result<(), ToolError> {
+    async fn ask(
+        &self,
+        call: &Call,
+        capability: Capability,
+        decision: &Decision,
+    ) -> Result<(), ToolError> {
         let agent = &call.caller.agent;
-        let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
-        let decision = Decision::new(Verdict::Ask, "permission", reason);
-        let scopes = vec![format!("permission:{capability}")];
-        let asked = ask(&self.0, call, &decision, scopes).await?;
+        let asked = ask(&self.0, call, decision, vec![scope(capability)]).await?;
         if matches!(asked.decision, AnswerDecision::AllowAlways { .. }) {
             let granted = store::Permission {
                 user: call.caller.user.to_string(),
@@ -74,6 +60,47 @@ impl Permission {
         }
         Ok(())
     }
+}
+
+/// How it stands between a caller and a capability that is not refused.
+pub(crate) enum Standing {
+    Granted,
+    Ask(Decision),
+}
+
+/// Looks the capability up; a refusal is the error.
+pub(crate) async fn standing(
+    shared: &Shared,
+    caller: &Caller,
+    capability: Capability,
+) -> Result<Standing, ToolError> {
+    let agent = &caller.agent;
+    match shared.permissions.state(&shared.db, caller, capability).await? {
+        PermissionState::Granted => Ok(Standing::Granted),
+        PermissionState::Ask => {
+            let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
+            Ok(Standing::Ask(Decision::new(Verdict::Ask, "permission", reason)))
+        }
+        PermissionState::Denied => {
+            let reason = format!(
+                "permission `{capability}` was denied by the user; \
+                 `toolgate permissions grant {capability} --agent {agent}` allows it"
+            );
+            Err(denied("denied", reason))
+        }
+        PermissionState::DeniedForGood => {
+            let reason = format!(
+                "permission `{capability}` was denied for good; do not ask for it again. Only the \
+                 owner can change that, with `toolgate permissions grant {capability}`"
+            );
+            Err(denied("denied_for_good", reason))
+        }
+    }
+}
+
+/// What an answer for always is scoped to.
+pub(crate) fn scope(capability: Capability) -> String {
+    format!("permission:{capability}")
 }
 
 fn denied(rule: &str, reason: String) -> ToolError {

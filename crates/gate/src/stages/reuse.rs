@@ -28,6 +28,7 @@ impl Stage for Reuse {
             planned.fingerprint().as_bytes().as_slice(),
             call.caller.user.as_bytes(),
             call.caller.agent.as_bytes(),
+            call.caller.session.as_bytes(),
             &call.generation.to_le_bytes(),
         ]);
         if let Some(kept) = self.0.cache.get(&key) {

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     fs::{self, File, TryLockError},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -84,7 +84,11 @@ impl WriterFile {
 
     /// Removes the file of a writer that left nothing open.
     pub(super) fn retire(&self) {
-        if let Err(error) = fs::remove_file(&self.path) {
+        // Gone already, perhaps with the whole folder: nobody will look for it.
+        let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        if let Err(error) = fs::remove_file(&self.path)
+            && !gone(&error)
+        {
             tracing::warn!(%error, path = %self.path.display(), "cannot remove a writer's file");
         }
     }

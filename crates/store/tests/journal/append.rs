@@ -123,6 +123,7 @@ fn a_journal_is_written_from_many_threads() {
     assert_eq!(journal.verify(None).unwrap().records, 80);
 }
 
+/// audit-007.
 #[test]
 fn order_does_not_depend_on_the_clock() {
     let setup = Setup::new();
@@ -137,6 +138,7 @@ fn order_does_not_depend_on_the_clock() {
     assert!(journal.verify(None).unwrap().ok);
 }
 
+/// audit-009.
 #[test]
 fn a_large_argument_makes_a_small_record() {
     let setup = Setup::new();

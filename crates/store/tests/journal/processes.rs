@@ -54,6 +54,7 @@ fn recorded(child: &mut Child, count: usize) -> Vec<CallId> {
     ids.take(count).collect()
 }
 
+/// audit-001, for the journal; `world` has it for files.
 #[test]
 fn a_killed_process_loses_nothing_it_has_recorded() {
     for (durability, count) in [("process", 200), ("disk", 20)] {

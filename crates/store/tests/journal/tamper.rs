@@ -25,6 +25,7 @@ fn an_untouched_journal_verifies() {
     assert!(found.ok);
 }
 
+/// audit-003.
 #[test]
 fn a_change_is_found_where_it_was_made() {
     let missing = "record is missing";
@@ -102,6 +103,7 @@ fn a_bad_record_is_named() {
 }
 
 /// Somebody who knows how hashes are made can change the end; a checkpoint elsewhere tells.
+/// audit-004.
 #[test]
 fn a_cut_tail_is_found_by_a_checkpoint() {
     let setup = Setup::new();

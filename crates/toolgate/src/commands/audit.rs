@@ -14,7 +14,7 @@ use store::{Checkpoint, FirstBad, Journal, StoreError, Verification};
 
 use crate::{cli::Global, context, output};
 
-/// Verify, export or fix a point of the journal.
+/// Verify the journal, export it, or note where it stands.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     #[command(subcommand)]

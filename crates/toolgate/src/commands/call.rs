@@ -45,10 +45,14 @@ impl CallTool {
         let args = arguments(self.args.as_deref())?;
         let approver: Arc<dyn Approver> = match (self.yes, self.wait) {
             (true, _) => Arc::new(SaysYes),
-            (_, Some(wait)) => Arc::new(Waits(wait)),
+            (_, Some(_)) => Arc::new(Waits),
             (false, None) => Arc::new(Terminal),
         };
-        let gate = context::gate(global, &self.identity, Some(approver))?;
+        let mut config = context::configuration_for(global, &self.identity)?;
+        if let Some(wait) = self.wait {
+            config.limits.approval_timeout = wait.into();
+        }
+        let gate = context::gate(global, config, Some(approver))?;
         let caller = context::caller(&self.identity);
         let request = Request::from_text(&self.name, &args);
         let cancel = request.cancel.clone();

@@ -113,8 +113,9 @@ struct Answer {
 
 impl Checker {
     fn new(global: &Global, identity: &Identity, about: About) -> Result<Self> {
-        let gate = context::idle_gate(global, identity)?;
-        let ask = context::configuration(global)?.tools.ask.value;
+        let config = context::configuration_for(global, identity)?;
+        let ask = config.tools.ask.value;
+        let gate = context::idle_gate(global, config)?;
         Ok(Self { gate, caller: context::caller(identity), ask, about })
     }
 

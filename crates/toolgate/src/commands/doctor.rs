@@ -1,44 +1,34 @@
 //! `toolgate doctor`.
 
+mod finding;
+mod stored;
+
 use std::{
-    fs::{File, Metadata},
+    fs::File,
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use config::{Config, ConfigError};
 use rustix::{
-    fs::{Access, access, statvfs},
-    process::geteuid,
+    fs::{Access, access},
     system::uname,
 };
-use serde::Serialize;
 use serde_json::json;
-use store::{Db, Journal};
 use tempfile::TempDir;
 use tool::Capabilities as _;
 use toolgate::{Caller, FilePath, Need};
 use world::{SystemClock, World, WorldError, WorldSettings};
 
-use super::audit;
-use crate::{
-    cli::Global,
-    context,
-    output::{self, Colour},
-    terminal::visible,
+use self::{
+    finding::{Finding, Level, ok, problem, warning},
+    stored::{database, folder, journal, space},
 };
-
-/// A longer journal is not verified here, because that takes long.
-const QUICK_RECORDS: u64 = 20_000;
-/// Less free space than this is little.
-const LITTLE_BYTES: u64 = 1_000_000_000;
-/// Less than this, and calls begin to fail.
-const FULL_BYTES: u64 = 20_000_000;
+use crate::{cli::Global, context, output};
 
 /// Check whether everything Toolgate needs is there, and say how to fix what is not.
 ///
@@ -95,61 +85,6 @@ impl Doctor {
     }
 }
 
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Level {
-    Ok,
-    Warning,
-    Problem,
-}
-
-/// What one check found.
-#[derive(Debug, Serialize)]
-struct Finding {
-    name: &'static str,
-    #[serde(rename = "status")]
-    level: Level,
-    message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<String>,
-}
-
-impl Finding {
-    fn new(level: Level, name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, level, message: message.into(), fix: None }
-    }
-
-    fn fix(self, fix: impl Into<String>) -> Self {
-        Self { fix: Some(fix.into()), ..self }
-    }
-
-    fn shown(&self) -> String {
-        let Self { name, level, message, fix } = self;
-        let (word, colour) = match level {
-            Level::Ok => ("ok", Colour::Green),
-            Level::Warning => ("warning", Colour::Yellow),
-            Level::Problem => ("problem", Colour::Red),
-        };
-        let word = output::coloured(&format!("{word:<8}"), colour);
-        let fix = fix.as_ref().map(|fix| format!("; {}", visible(fix))).unwrap_or_default();
-        format!("{word} {name:<14} {}{fix}", visible(message))
-    }
-}
-
-fn ok(name: &'static str, message: impl Into<String>) -> Finding {
-    Finding::new(Level::Ok, name, message)
-}
-
-fn warning(name: &'static str, message: impl Into<String>) -> Finding {
-    Finding::new(Level::Warning, name, message)
-}
-
-fn problem(name: &'static str, message: impl Into<String>) -> Finding {
-    Finding::new(Level::Problem, name, message)
-}
-
 fn version() -> Finding {
     ok("version", concat!("toolgate ", env!("CARGO_PKG_VERSION")))
 }
@@ -185,119 +120,6 @@ fn configuration(global: &Global) -> (Config, Vec<Finding>) {
 /// Every one of them, with file and line.
 fn problems(name: &'static str, error: &ConfigError) -> Vec<Finding> {
     error.problems().iter().map(|one| problem(name, one.to_string())).collect()
-}
-
-fn folder(data: &Path) -> Finding {
-    const NAME: &str = "data folder";
-    let shown = data.display();
-    match data.metadata() {
-        Ok(folder) => folder_mode(data, &folder),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            match access(existing(data), Access::WRITE_OK) {
-                Ok(()) => ok(NAME, format!("{shown} is not there yet; the first call makes it")),
-                Err(_) => problem(NAME, format!("{shown} is not there and cannot be made"))
-                    .fix("name another with `--data DIR` or `TOOLGATE_DATA`"),
-            }
-        }
-        Err(error) => problem(NAME, format!("{shown} cannot be used: {error}")),
-    }
-}
-
-fn folder_mode(data: &Path, folder: &Metadata) -> Finding {
-    const NAME: &str = "data folder";
-    let (shown, mode) = (data.display(), folder.mode() & 0o777);
-    if !folder.is_dir() {
-        return problem(NAME, format!("{shown} is not a folder"));
-    }
-    if folder.uid() != geteuid().as_raw() {
-        return problem(NAME, format!("{shown} belongs to user {}", folder.uid()))
-            .fix("name one of your own with `--data DIR` or `TOOLGATE_DATA`");
-    }
-    if mode & 0o077 != 0 {
-        return warning(NAME, format!("{shown} is open to others (mode {mode:o})"))
-            .fix(format!("run `chmod 700 '{shown}'`"));
-    }
-    ok(NAME, format!("{shown}, for its owner only"))
-}
-
-/// The nearest folder above that is there.
-fn existing(path: &Path) -> &Path {
-    let above = path.ancestors().filter(|above| *above != Path::new(""));
-    above.into_iter().find(|above| above.exists()).unwrap_or(Path::new("."))
-}
-
-fn space(data: &Path) -> Finding {
-    const NAME: &str = "disk space";
-    let free = match statvfs(existing(data)) {
-        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
-        Err(error) => return warning(NAME, format!("cannot be found out: {error}")),
-    };
-    let text = format!("{} free for the data folder", in_units(free));
-    let fix = "free some, or name a folder on another disk with `--data DIR`";
-    match free {
-        0..FULL_BYTES => problem(NAME, text).fix(fix),
-        FULL_BYTES..LITTLE_BYTES => warning(NAME, text).fix(fix),
-        LITTLE_BYTES.. => ok(NAME, text),
-    }
-}
-
-fn in_units(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
-        1_000_000_000.. => format!("{} GB", bytes / 1_000_000_000),
-    }
-}
-
-fn journal(data: &Path) -> Vec<Finding> {
-    const NAME: &str = "journal";
-    if !data.join("journal.db").exists() {
-        return vec![ok(NAME, "nothing is recorded yet")];
-    }
-    let found = Journal::open(data, Arc::new(SystemClock)).context("cannot be opened");
-    match found.and_then(|journal| Ok(vec![records(&journal)?, abandoned(&journal)?])) {
-        Ok(found) => found,
-        Err(error) => vec![
-            problem(NAME, output::in_full(&error))
-                .fix("keep it for later and begin a new one: move `journal.db*` elsewhere"),
-        ],
-    }
-}
-
-fn records(journal: &Journal) -> Result<Finding> {
-    const NAME: &str = "journal";
-    let records = journal.checkpoint()?.seq;
-    if records > QUICK_RECORDS {
-        let text = format!("opens; {records} records, `toolgate audit verify` checks them all");
-        return Ok(ok(NAME, text));
-    }
-    let found = journal.verify(None)?;
-    let text = audit::in_words(&found);
-    Ok(if found.ok { ok(NAME, text) } else { problem(NAME, text).fix("somebody changed it") })
-}
-
-fn abandoned(journal: &Journal) -> Result<Finding> {
-    const NAME: &str = "dead processes";
-    let calls: usize = journal.abandoned()?.iter().map(|writer| writer.calls.len()).sum();
-    Ok(match calls {
-        0 => ok(NAME, "none left a call open"),
-        calls => {
-            warning(NAME, format!("{calls} calls were interrupted and wait to be put in order"))
-                .fix("any call does it, such as `toolgate call get_current_time`")
-        }
-    })
-}
-
-async fn database(data: &Path) -> Finding {
-    const NAME: &str = "database";
-    if !data.join("toolgate.db").exists() {
-        return ok(NAME, "nobody has been asked yet");
-    }
-    let read = async { Db::open(data).await?.permissions(None).await };
-    match read.await.context("cannot be used") {
-        Ok(_) => ok(NAME, "opens"),
-        Err(error) => problem(NAME, output::in_full(&error))
-            .fix("move `toolgate.db*` elsewhere; remembered answers and permissions are then gone"),
-    }
 }
 
 /// Whether the kernel keeps paths beneath the workspace, and whether there is one.

@@ -119,17 +119,21 @@ fn short(text: &str) -> String {
     text.chars().take(MAX_WHAT).chain(['…']).collect()
 }
 
+/// What people look for first; the rest follows by name.
+const FIRST: &[&str] = &["id", "tool_name", "status", "error_type", "message", "detail", "input"];
+
 /// Every field that is not empty; what is long is indented beneath its name.
 fn whole(entry: &Entry) -> Result<String> {
     let mut fields = serde_json::to_value(entry)?;
     // Not for programs that pass it on, but whoever looks here is the operator.
-    if let (Some(fields), false) = (fields.as_object_mut(), entry.detail.is_null()) {
+    if let Some(fields) = fields.as_object_mut() {
         fields.insert("detail".to_owned(), entry.detail.clone());
     }
-    let fields = fields.as_object().into_iter().flatten();
-    let lines =
-        fields.filter(|(_, value)| !is_empty(value)).map(|(name, value)| field(name, value));
-    Ok(lines.collect::<Vec<_>>().join("\n"))
+    let mut fields: Vec<_> = fields.as_object().into_iter().flatten().collect();
+    let place = |name: &str| FIRST.iter().position(|first| *first == name);
+    fields.sort_by_key(|(name, _)| place(name).unwrap_or(FIRST.len()));
+    let known = fields.into_iter().filter(|(_, value)| !is_empty(value));
+    Ok(known.map(|(name, value)| field(name, value)).collect::<Vec<_>>().join("\n"))
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -144,9 +148,13 @@ fn is_empty(value: &Value) -> bool {
 
 fn field(name: &str, value: &Value) -> String {
     let shown = match value {
-        Value::String(text) => visible(text),
+        Value::String(text) if text.contains('\n') => {
+            let lines: Vec<_> = text.lines().map(visible).collect();
+            format!("\n    {}", lines.join("\n    "))
+        }
+        Value::String(text) => format!(" {}", visible(text)),
         Value::Array(_) | Value::Object(_) => format!("\n{}", indented(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => format!(" {value}"),
     };
-    format!("{} {shown}", output::bold(&format!("{name}:")))
+    format!("{}{shown}", output::bold(&format!("{name}:")))
 }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use store::{Db, Permission, PermissionState};
-use toolgate::Capability;
+use toolgate::{Capability, Role};
 
 use crate::{cli::Global, context, output, terminal::visible};
 
@@ -113,10 +113,9 @@ enum Effective {
 }
 
 impl Effective {
-    /// The owner's agents start with files and network; everything else is asked for.
     fn by_default(user: &str, agent: &str, capability: Capability) -> Self {
-        let given = matches!(capability, Capability::Files | Capability::Network) && user == OWNER;
-        let state = if given { PermissionState::Granted } else { PermissionState::Ask };
+        let role = if user == OWNER { Role::Owner } else { Role::Member };
+        let state = gate::default_permission(role, capability);
         Self::Default { user: user.to_owned(), agent: agent.to_owned(), capability, state }
     }
 

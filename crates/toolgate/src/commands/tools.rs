@@ -9,13 +9,9 @@ use clap::Args;
 use gate::{Found, View};
 use policy::Rule;
 use serde_json::{Value, json};
-use toolgate::ToolInfo;
+use toolgate::{Caller, ToolInfo};
 
-use crate::{
-    cli::{Global, Identity},
-    context, output,
-    terminal::visible,
-};
+use crate::{cli::Global, context, output, terminal::visible};
 
 /// List the tools an agent has, or show everything about one.
 ///
@@ -35,9 +31,8 @@ pub(crate) struct Tools {
 impl Tools {
     pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
         let Self { name, agent, json } = self;
-        let identity = Identity { agent, user: None, session: "main".to_owned(), workspace: None };
-        let gate = context::idle_gate(global, &identity)?;
-        let view = gate.view(&context::caller(&identity));
+        let gate = context::idle_gate(global, context::configuration(global)?)?;
+        let view = gate.view(&Caller::owner(&agent));
         match (name, json) {
             (Some(name), json) => {
                 let (info, status) = find(&view, &name)?;

@@ -1,6 +1,6 @@
 //! `toolgate undo`.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
@@ -24,10 +24,25 @@ pub(crate) struct Undo {
     identity: Identity,
 }
 
+impl Identity {
+    /// The agent and, unless one was given, the workspace that the call worked in.
+    fn at_home(mut self, global: &Global, call: CallId) -> Result<Self> {
+        let journal = context::journal(global)?;
+        if let Some(entry) = journal.entry(call)? {
+            self.agent = entry.agent;
+        }
+        let root = journal.changes(call)?.into_iter().flatten().next().map(|change| change.root);
+        self.workspace = self.workspace.or(root.map(PathBuf::from));
+        Ok(self)
+    }
+}
+
 impl Undo {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
-        let gate = context::gate(global, &self.identity, None)?;
-        let outcome = gate.undo(&context::caller(&self.identity), self.call_id).await;
+        let identity = self.identity.clone().at_home(global, self.call_id)?;
+        let config = context::configuration_for(global, &identity)?;
+        let gate = context::gate(global, config, None)?;
+        let outcome = gate.undo(&context::caller(&identity), self.call_id).await;
         output::json(&outcome)?;
         Ok(exit_code(&outcome))
     }

@@ -38,8 +38,8 @@ async fn smart_asks_about_credentials_and_much_at_once() {
     for number in 0..21 {
         std::fs::write(setup.path(&format!("{number}.txt")), "x").unwrap();
     }
-    let many: String = (0..21).map(|number| format!("*** Delete File: {number}.txt\n")).collect();
-    let patch = format!("*** Begin Patch\n{many}*** End Patch\n");
+    let many: Vec<_> = (0..21).map(|number| format!("*** Delete File: {number}.txt\n")).collect();
+    let patch = format!("*** Begin Patch\n{}*** End Patch\n", many.concat());
     for (tool, args, asks) in [
         ("read", json!({"path": "hello.txt"}), false),
         ("write", json!({"path": "new.txt", "content": "x"}), false),

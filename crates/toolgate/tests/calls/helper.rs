@@ -64,6 +64,7 @@ pub(crate) struct Setup {
 }
 
 /// What differs from test to test.
+#[derive(Clone, Copy)]
 pub(crate) struct With {
     pub(crate) person: Person,
     pub(crate) config: &'static str,

@@ -210,6 +210,7 @@ async fn a_caller_can_stop_a_call() {
     assert_snapshot!(line(&outcome), @"cancelled: cancelled by the caller");
 }
 
+/// audit-006.
 #[tokio::test]
 async fn secrets_leave_neither_the_gate_nor_stand_in_the_journal() {
     let setup = Setup::new();

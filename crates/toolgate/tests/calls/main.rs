@@ -1,7 +1,6 @@
 //! Whole calls: JSON in, outcome out, through every stage.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "a failed setup should fail the test"

@@ -59,6 +59,15 @@ fn an_answer_can_come_from_another_process() {
 }
 
 #[test]
+fn a_question_nobody_answers_in_time_is_withdrawn() {
+    let machine = with_secret();
+    let ran = machine.run(&["call", "read", r#"{"path":".env"}"#, "--wait", "1s"]);
+    assert_eq!((ran.code, &ran.json()["details"]["rule"]), (1, &json!("approval.timeout")));
+    let list = machine.run(&["approvals", "list", "--json"]).json();
+    assert_eq!(list["pending"], json!([]));
+}
+
+#[test]
 fn an_answer_for_always_is_remembered_until_it_is_revoked() {
     let machine = with_secret();
     let (call, question) = machine.start_asking("read", &json!({"path": ".env"}));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longer than any command takes, also on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Machine {
     folder: TempDir,
@@ -93,11 +93,16 @@ impl Machine {
     /// Starts a call that waits, and gives it with the question it asks.
     pub(crate) fn start_asking(&self, tool: &str, args: &Value) -> (Child, Value) {
         let child = self.start(&["call", tool, &args.to_string(), "--wait", "2m"]);
+        (child, self.question())
+    }
+
+    /// Waits until a call asks.
+    fn question(&self) -> Value {
         let begin = Instant::now();
         loop {
             let list = self.run(&["approvals", "list", "--json"]).json();
             if let Some(question) = list["pending"].get(0) {
-                return (child, question.clone());
+                return question.clone();
             }
             assert!(begin.elapsed() < PATIENCE, "no question in {list}");
             thread::sleep(Duration::from_millis(50));

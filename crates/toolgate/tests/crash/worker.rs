@@ -93,7 +93,7 @@ async fn makes_calls() {
 
 /// Half of the calls patch three files together, half write one.
 fn request(root: &Path, role: &str, number: usize) -> (String, Request) {
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let file = format!("{role}-{number}.txt");
         let args = json!({"path": file, "content": format!("{number}\n")});
         return (file, Request::new("write", args));

@@ -10,7 +10,8 @@ const BUILT: u64 = 1;
 #[test]
 fn every_advisory_of_what_is_built_is_named_by_a_test() {
     let top = crate::top();
-    let cases = fs::read_to_string(top.join("crates/toolgate/tests/cases/advisories.json")).unwrap();
+    let cases =
+        fs::read_to_string(top.join("crates/toolgate/tests/cases/advisories.json")).unwrap();
     let cases: Value = serde_json::from_str(&cases).unwrap();
     let own = file!().rsplit('/').next().unwrap();
     let sources: Vec<String> = crate::files(&top.join("crates"), ".rs")

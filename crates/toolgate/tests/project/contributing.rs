@@ -45,7 +45,8 @@ fn the_example_tool_is_one_file_and_two_lines() {
     let after = "        Typed::<edit::Edit>::erased(),\n";
     let section = section.replacen(after, &format!("        {}\n{after}", list.trim()), 1);
     fs::write(fs_folder.join("mod.rs"), section).unwrap();
-    fs::write(folder.path().join("crates/tools/tests/count_words.rs"), block(&page, "test")).unwrap();
+    fs::write(folder.path().join("crates/tools/tests/count_words.rs"), block(&page, "test"))
+        .unwrap();
     let status = Command::new(env!("CARGO"))
         .args(["test", "--offline", "--locked", "-p", "tools", "--test", "count_words"])
         .current_dir(folder.path())

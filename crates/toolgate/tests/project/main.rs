@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     reason = "a failed setup should fail the test, and some tests run programs"
 )]
 

@@ -155,6 +155,7 @@ fn check(dir: &Path, recovered: &Recovered, at: &str) {
     assert_eq!(files(dir), expected, "{at}, recovered twice");
 }
 
+/// audit-001.
 #[test]
 fn a_commit_is_whole_or_absent_wherever_it_dies() {
     let mut steps = 0;

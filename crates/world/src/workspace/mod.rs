@@ -65,8 +65,7 @@ impl Workspace {
         let Caller { user, agent, session, .. } = caller;
         // One part cannot run into the next: no part holds a `+` once it is encoded.
         let session = [user, agent, session].map(|part| encoded(part)).join("+");
-        let identity =
-            format!("{}:{}:{}:{session}", root.id.device, root.id.inode, root.path().display());
+        let identity = format!("{}:{}:{}", root.id.device, root.id.inode, root.path().display());
         let user = user.clone();
         Self { common, root, user, session, temp: OnceLock::new(), identity }
     }

@@ -53,8 +53,11 @@ fn one_bad_change_stops_all_of_them() {
         (write("folder", "x"), "path_not_allowed: `folder` is a folder"),
         (write("a.txt/x", "x"), "path_not_allowed: `a.txt/x` is beneath a file"),
         (write("large.txt", "x"), "file_too_large: `large.txt` has 13 bytes"),
-        (stale, "execution_error: `folder/x` changed since it was read; read it again"),
-        (absent, "execution_error: `folder/x` changed since it was read; read it again"),
+        (stale, "execution_error: `folder/x` changed since, so nothing was changed; read it again"),
+        (
+            absent,
+            "execution_error: `folder/x` changed since, so nothing was changed; read it again",
+        ),
         (write("./a.txt", "x"), "execution_error: `a.txt` is changed twice in one commit"),
     ] {
         let error = setup.commit(vec![write("a.txt", "new"), second]);
@@ -86,8 +89,9 @@ fn a_commit_that_fails_half_way_is_rolled_back() {
             delete("gone.txt"),
             write("last.txt", "new"),
         ]);
-        let expected =
-            format!("execution_error: `{path}` changed since it was read; read it again");
+        let expected = format!(
+            "execution_error: `{path}` changed since, so nothing was changed; read it again"
+        );
         assert_eq!(error, expected);
         for name in ["a.txt", "gone.txt", "last.txt"] {
             let expected = if name == disturb { "by somebody else" } else { "old" };

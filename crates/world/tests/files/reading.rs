@@ -43,7 +43,7 @@ fn each_session_has_its_own_temp_folder() {
     let other = Caller { session: "other".into(), ..Caller::owner("main") };
     let other = setup.world.disk(&other).unwrap();
     assert_eq!(read(&*other, "/tmp/x/note"), "file_not_found: `/tmp/x/note` does not exist");
-    assert_ne!(other.identity(), setup.disk().identity());
+    assert_eq!(other.identity(), setup.disk().identity(), "the root is the same");
     assert_eq!(
         setup.read("/tmp/../etc/passwd"),
         "path_not_allowed: `/etc/passwd` is outside the workspace"

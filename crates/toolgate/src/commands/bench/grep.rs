@@ -1,8 +1,10 @@
 //! `grep` beside ripgrep on the same tree.
 
-use std::{fmt::Write as _, fs, io, path::Path, process::Command, time::Instant};
+use std::{
+    collections::BTreeSet, fmt::Write as _, fs, io, path::Path, process::Command, time::Instant,
+};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use store::Journal;
 use toolgate::{Caller, Gate, Outcome, builtin};
@@ -38,14 +40,15 @@ pub(super) async fn tree() -> Result<Row> {
     let bar = progress("grep.tree", ROUNDS + 1);
     for round in 0..=ROUNDS {
         let start = Instant::now();
-        let found = our_matches(&gate).await?;
+        let outcome = gate.call(&Caller::owner("bench"), "grep", arguments()).await;
         let our_time = start.elapsed();
         let start = Instant::now();
-        let expected = ripgrep(&root);
+        let output = ripgrep(&root);
         let their_time = start.elapsed();
-        match expected {
-            Ok(expected) => {
-                ensure!(found == expected, "grep found {found} lines, ripgrep {expected}");
+        match output {
+            Ok(output) => {
+                let (ours, theirs) = (our_matches(&outcome)?, their_matches(&output, &root));
+                ensure!(ours == theirs, "{} lines found, {} by rg", ours.len(), theirs.len());
             }
             Err(_) => note = Some("no ripgrep (`rg`) on this machine".to_owned()),
         }
@@ -81,23 +84,36 @@ fn make_folder(root: &Path, number: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// How many lines our tool finds.
-async fn our_matches(gate: &Gate) -> Result<usize> {
-    let args = json!({"pattern": PATTERN, "mode": "count", "limit": 10_000});
-    let outcome = gate.call(&Caller::owner("bench"), "grep", args).await;
-    let Outcome::Success { result, .. } = &outcome else {
-        anyhow::bail!("grep failed: {outcome:?}")
-    };
-    let matches = result.get("matches").and_then(Value::as_u64);
-    let matches = matches.context("grep did not say how many lines match")?;
-    Ok(usize::try_from(matches)?)
+fn arguments() -> Value {
+    json!({"pattern": PATTERN, "limit": 10_000})
 }
 
-/// How many lines ripgrep finds.
+/// A file and the number of a line in it.
+type Place = (String, u64);
+
+/// What our tool found.
+fn our_matches(outcome: &Outcome) -> Result<BTreeSet<Place>> {
+    let Outcome::Success { result, .. } = outcome else { bail!("grep failed: {outcome:?}") };
+    let matches = result.get("matches").and_then(Value::as_array);
+    let place = |found: &Value| {
+        Some((found.get("path")?.as_str()?.to_owned(), found.get("line")?.as_u64()?))
+    };
+    Ok(matches.into_iter().flatten().filter_map(place).collect())
+}
+
+/// What ripgrep found, from `PATH:LINE:TEXT`.
+fn their_matches(output: &str, root: &Path) -> BTreeSet<Place> {
+    let root = format!("{}/", root.display());
+    let place = |line: &str| {
+        let mut parts = line.strip_prefix(&root)?.splitn(3, ':');
+        Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+    };
+    output.lines().filter_map(place).collect()
+}
+
 #[expect(clippy::disallowed_methods, reason = "a benchmark runs the program it compares with")]
-fn ripgrep(root: &Path) -> Result<usize> {
-    let output = Command::new("rg").args(["--count", PATTERN]).arg(root).output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let counts = text.lines().filter_map(|line| line.rsplit(':').next()?.parse::<usize>().ok());
-    Ok(counts.sum())
+fn ripgrep(root: &Path) -> io::Result<String> {
+    let options = ["--line-number", "--no-heading", "--color=never", PATTERN];
+    let output = Command::new("rg").args(options).arg(root).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

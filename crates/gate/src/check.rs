@@ -1,0 +1,75 @@
+//! What would happen to a call.
+
+use std::sync::Arc;
+
+use policy::{Decision, Verdict};
+use serde_json::Value;
+use tool::{Caller, Plan, ToolError};
+
+use crate::{
+    ask::remembered,
+    call::Planned,
+    shared::Shared,
+    stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
+};
+
+/// What would happen to a call.
+#[derive(Debug)]
+pub struct Check {
+    /// What policy says.
+    pub decision: Decision,
+    /// The outcome's error, where the call could not run at all.
+    pub error: Option<ToolError>,
+    /// What it needs.
+    pub plan: Option<Arc<Plan>>,
+}
+
+/// Asks the same questions as the stages, in the same order, and runs nothing.
+pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &Value) -> Check {
+    let found = find(shared, caller, name).and_then(|(entry, _)| {
+        Ok((entry.info().name.clone(), plan(shared, caller, &entry, args)?))
+    });
+    let (tool, planned) = match found {
+        Ok(found) => found,
+        Err(error) => return Check::refused(error, None),
+    };
+    let plan = Some(planned.plan().clone());
+    match decided(shared, caller, &tool, &planned).await {
+        Ok(Considered { decision, error }) => Check { decision, error, plan },
+        Err(error) => Check::refused(error, plan),
+    }
+}
+
+async fn decided(
+    shared: &Shared,
+    caller: &Caller,
+    tool: &str,
+    planned: &Planned,
+) -> Result<Considered, ToolError> {
+    for capability in planned.plan().capabilities() {
+        if let Standing::Ask(decision) = standing(shared, caller, capability).await? {
+            let scopes = [scope(capability)];
+            if remembered(shared, caller, tool, planned, &scopes).await?.is_none() {
+                return Ok(Considered { decision, error: None });
+            }
+        }
+    }
+    let mut considered = consider(shared, caller, planned).await?;
+    if considered.decision.verdict == Verdict::Ask {
+        let scopes = scopes(planned.plan());
+        if let Some(grant) = remembered(shared, caller, tool, planned, &scopes).await? {
+            let reason = format!("{} agreed to it before", grant.granted_by);
+            let rule = format!("approval:{}", grant.id);
+            considered.decision = Decision::new(Verdict::Allow, &rule, reason);
+        }
+    }
+    Ok(considered)
+}
+
+impl Check {
+    fn refused(error: ToolError, plan: Option<Arc<Plan>>) -> Self {
+        let rule = if let ToolError::Denied { rule, .. } = &error { rule } else { error.kind() };
+        let decision = Decision::new(Verdict::Deny, rule, error.to_string());
+        Self { decision, error: Some(error), plan }
+    }
+}
