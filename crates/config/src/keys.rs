@@ -114,9 +114,12 @@ const KEYS: &[Key] = &[
     key("limits.parameters", "20", "How many arguments a call may have.", |c, _| {
         &mut c.limits.parameters
     }),
-    key("limits.file_bytes", r#""100MB""#, "The largest file a tool may read.", |c, _| {
-        &mut c.limits.file_bytes
-    }),
+    key(
+        "limits.file_bytes",
+        r#""100MB""#,
+        "The largest file a tool may read or change.",
+        |c, _| &mut c.limits.file_bytes,
+    ),
     key(
         "limits.image_pixels",
         "8000",

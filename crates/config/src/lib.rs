@@ -46,4 +46,4 @@ pub use secrets::{SecretValue, resolve_secrets};
 pub use setting::parse_duration;
 pub use spanned::{At, Spanned};
 pub use store::Store;
-pub use tools::{Ask, Fs, Names, Tools};
+pub use tools::{Ask, Fs, Names, Tools, names};

@@ -9,6 +9,11 @@ use crate::Spanned;
 /// A list of names in which every name has its line, and an empty list has one too.
 pub type Names = Spanned<Vec<Spanned<String>>>;
 
+/// A list of names that stands in no file, for programs that make their own configuration.
+pub fn names<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Names {
+    names.into_iter().map(|name| Spanned::from(name.into())).collect::<Vec<_>>().into()
+}
+
 /// Which tools there are and when to ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {

@@ -42,7 +42,8 @@ pub(crate) async fn ask(
 ) -> Result<Asked, ToolError> {
     let db = shared.db.get().await?;
     let (tool, planned) = (&call.tool()?.info().name, call.planned()?);
-    if let Some(grant) = remembered(shared, &call.caller, tool, planned, &scopes).await? {
+    let asking = Asking { caller: &call.caller, tool, planned, rule: &decision.rule };
+    if let Some(grant) = remembered(shared, asking, &scopes).await? {
         let (approval, by) = (grant.id.to_string(), grant.granted_by);
         return Ok(Asked { approval, decision: AnswerDecision::AllowOnce, by });
     }
@@ -54,12 +55,12 @@ pub(crate) async fn ask(
         entry.begin().await?;
     }
     let question = open_question(shared, db, call, decision, scopes).await?;
-    let _open = shared.questions.ask(&call.caller.session);
+    let _open = shared.questions.ask(&call.caller);
     let waited = Call::unless_stopped(&call.live, answered(shared, db, &question));
     let answer = match tokio::time::timeout(question.timeout, waited).await {
         Ok(Ok(Ok(answer))) => answer,
         Ok(Ok(Err(error)) | Err(error)) => {
-            withdraw(shared, db, &question, &error.to_string()).await;
+            withdraw(shared, db, &question, why_withdrawn(&error)).await;
             return Err(error);
         }
         Err(_) => {
@@ -79,19 +80,28 @@ pub(crate) async fn ask(
     Ok(Asked { approval: question.id.to_string(), decision: answer.decision, by: answer.by })
 }
 
+/// What a question is about: an answer to one is no answer to another.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) tool: &'a str,
+    pub(crate) planned: &'a Planned,
+    pub(crate) rule: &'a str,
+}
+
 /// An earlier answer that covers this call.
 pub(crate) async fn remembered(
     shared: &Shared,
-    caller: &Caller,
-    tool: &str,
-    planned: &Planned,
+    asking: Asking<'_>,
     scopes: &[String],
 ) -> Result<Option<Grant>, ToolError> {
+    let Asking { caller, tool, planned, rule } = asking;
     let wanted = Wanted {
         user: &caller.user,
         agent: &caller.agent,
         session: &caller.session,
         tool,
+        rule,
         fingerprint: planned.fingerprint(),
         scopes,
     };
@@ -124,10 +134,10 @@ async fn open_question(
         session: call.caller.session.to_string(),
         tool: tool.to_string(),
         input: input.clone(),
-        plan: json!(planned.plan()),
+        plan: settings.redactor.value(&json!(planned.plan())),
         effects: planned.plan().effects(),
         place: Some(Place::Host),
-        reason: decision.reason.clone(),
+        reason: settings.redactor.text(&decision.reason).into_owned(),
         rule: decision.rule.clone(),
         fingerprint: planned.fingerprint(),
         scopes: scopes.clone(),
@@ -208,6 +218,13 @@ fn read_answer(approval: Approval) -> Result<Option<Answer>, ToolError> {
         }
     };
     Ok(Some(Answer { decision, by, message: approval.message }))
+}
+
+const fn why_withdrawn(error: &ToolError) -> &'static str {
+    if matches!(error, ToolError::Denied { .. }) {
+        return "nobody could be asked";
+    }
+    "the call ended before anybody answered"
 }
 
 async fn withdraw(shared: &Shared, db: &Db, question: &Question, why: &str) {

@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
@@ -89,6 +90,7 @@ pub(crate) enum Origin {
 pub struct Planned {
     args: Arc<Value>,
     fingerprint: tool::Digest,
+    workspace: Option<Arc<str>>,
     plan: Arc<Plan>,
     prepared: Box<dyn Prepared>,
 }
@@ -100,7 +102,18 @@ impl Planned {
         plan: Arc<Plan>,
         prepared: Box<dyn Prepared>,
     ) -> Self {
-        Self { args, fingerprint, plan, prepared }
+        Self { args, fingerprint, workspace: None, plan, prepared }
+    }
+
+    /// The same, working on files beneath `folder`.
+    pub(crate) fn within(mut self, folder: &Path) -> Self {
+        self.workspace = Some(folder.to_string_lossy().into());
+        self
+    }
+
+    /// The root folder it works in, if it works on files.
+    pub const fn workspace(&self) -> Option<&Arc<str>> {
+        self.workspace.as_ref()
     }
 
     /// The arguments, as decoded.
@@ -136,6 +149,8 @@ pub struct Learnt {
     pub tool: Option<Arc<str>>,
     /// The arguments, as they are best known.
     pub input: Arc<Value>,
+    /// The root folder it works in, if it works on files.
+    pub workspace: Option<Arc<str>>,
     /// What it needs.
     pub plan: Option<Arc<Plan>>,
     /// The effects of the plan.
@@ -161,6 +176,7 @@ impl Learning {
         let learnt = Learnt {
             tool: None,
             input,
+            workspace: None,
             plan: None,
             effects: Effects::NONE,
             decision: None,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tool::{Caller, Plan, ToolError};
 
 use crate::{
-    ask::remembered,
+    ask::{Asking, remembered},
     call::Planned,
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
@@ -48,16 +48,16 @@ async fn decided(
 ) -> Result<Considered, ToolError> {
     for capability in planned.plan().capabilities() {
         if let Standing::Ask(decision) = standing(shared, caller, capability).await? {
-            let scopes = [scope(capability)];
-            if remembered(shared, caller, tool, planned, &scopes).await?.is_none() {
+            let asking = Asking { caller, tool, planned, rule: &decision.rule };
+            if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
                 return Ok(Considered { decision, error: None });
             }
         }
     }
     let mut considered = consider(shared, caller, planned).await?;
     if considered.decision.verdict == Verdict::Ask {
-        let scopes = scopes(planned.plan());
-        if let Some(grant) = remembered(shared, caller, tool, planned, &scopes).await? {
+        let asking = Asking { caller, tool, planned, rule: &considered.decision.rule };
+        if let Some(grant) = remembered(shared, asking, &scopes(planned.plan())).await? {
             let reason = format!("{} agreed to it before", grant.granted_by);
             let rule = format!("approval:{}", grant.id);
             considered.decision = Decision::new(Verdict::Allow, &rule, reason);

@@ -211,13 +211,21 @@ impl Gate {
             let problem = "that call changed no files, so there is nothing to undo";
             return Err(ToolError::invalid("undo", "call_id", problem));
         }
-        let (agent, session) = (entry.agent.into(), entry.session.into());
-        let caller = Caller { agent, session, ..caller.clone() };
-        let identity = self.shared.world.disk(&caller)?.identity().to_owned();
-        let fingerprint = Digest::of(json!(["undo", identity, undone]).to_string());
+        // As the user whose files these are; who did it is kept beside.
+        let sender = (*entry.user_id != *caller.user).then(|| caller.user.clone());
+        let caller = Caller {
+            user: entry.user_id.into(),
+            agent: entry.agent.into(),
+            session: entry.session.into(),
+            sender: sender.or_else(|| caller.sender.clone()),
+            ..caller.clone()
+        };
+        let disk = self.shared.world.disk(&caller)?;
+        let fingerprint = Digest::of(json!(["undo", disk.identity(), undone]).to_string());
         let plan = Arc::new(undo.plan());
         let args = Arc::new(json!({"call_id": undone}));
-        Ok((caller, Planned::new(args, fingerprint, plan, Box::new(undo))))
+        let planned = Planned::new(args, fingerprint, plan, Box::new(undo));
+        Ok((caller, planned.within(disk.folder())))
     }
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {

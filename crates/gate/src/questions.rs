@@ -5,25 +5,34 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Open questions by session.
+use tool::Caller;
+
+/// Open questions by user, agent and session.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    open: Mutex<HashMap<Arc<str>, usize>>,
+    open: Mutex<HashMap<Key, usize>>,
+}
+
+type Key = (Arc<str>, Arc<str>, Arc<str>);
+
+fn key(caller: &Caller) -> Key {
+    (caller.user.clone(), caller.agent.clone(), caller.session.clone())
 }
 
 impl Questions {
-    /// How many a session has.
-    pub(crate) fn open(&self, session: &str) -> usize {
-        self.lock().get(session).copied().unwrap_or_default()
+    /// How many the session of `caller` has.
+    pub(crate) fn open(&self, caller: &Caller) -> usize {
+        self.lock().get(&key(caller)).copied().unwrap_or_default()
     }
 
     /// Counts one more until the guard is dropped.
-    pub(crate) fn ask<'a>(&'a self, session: &Arc<str>) -> OpenQuestion<'a> {
-        *self.lock().entry(session.clone()).or_default() += 1;
-        OpenQuestion { questions: self, session: session.clone() }
+    pub(crate) fn ask<'a>(&'a self, caller: &Caller) -> OpenQuestion<'a> {
+        let key = key(caller);
+        *self.lock().entry(key.clone()).or_default() += 1;
+        OpenQuestion { questions: self, key }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, usize>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -32,15 +41,15 @@ impl Questions {
 #[derive(Debug)]
 pub(crate) struct OpenQuestion<'a> {
     questions: &'a Questions,
-    session: Arc<str>,
+    key: Key,
 }
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         let mut open = self.questions.lock();
-        match open.get_mut(&self.session) {
+        match open.get_mut(&self.key) {
             Some(count) if *count > 1 => *count -= 1,
-            _ => drop(open.remove(&self.session)),
+            _ => drop(open.remove(&self.key)),
         }
     }
 }

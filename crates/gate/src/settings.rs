@@ -1,6 +1,6 @@
 //! Configuration in the form the stages use it, replaced whole when it changes.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroUsize, time::Duration};
 
 use config::Config;
 use tool::{Rate, ToolInfo};
@@ -50,13 +50,13 @@ impl Settings {
     /// How long a call of `tool` may take.
     pub(crate) fn timeout(&self, tool: &ToolInfo) -> Duration {
         let limits = &self.config.limits;
-        let own = limits.timeouts.get(&*tool.name).or(limits.timeout.as_ref());
-        own.map_or(tool.timeout, |timeout| timeout.value)
+        let named = by_name(&limits.timeouts, tool);
+        named.or(limits.timeout.as_ref()).map_or(tool.timeout, |timeout| timeout.value)
     }
 
     /// How often a user may call `tool`.
     pub(crate) fn rate(&self, tool: &ToolInfo) -> Option<Rate> {
-        self.config.limits.rates.get(&*tool.name).map(|rate| rate.value).or(tool.rate)
+        by_name(&self.config.limits.rates, tool).map(|rate| rate.value).or(tool.rate)
     }
 
     pub(crate) fn output_bytes(&self) -> usize {
@@ -66,6 +66,16 @@ impl Settings {
     pub(crate) fn model_output_bytes(&self) -> usize {
         size(self.config.limits.model_output_bytes.value)
     }
+}
+
+/// What configuration says about a tool, by any of its names.
+fn by_name<'a, T>(map: &'a BTreeMap<String, T>, tool: &ToolInfo) -> Option<&'a T> {
+    if map.is_empty() {
+        return None;
+    }
+    map.get(&*tool.name).or_else(|| {
+        map.iter().find(|(name, _)| policy::matches(name, tool)).map(|(_, value)| value)
+    })
 }
 
 fn size(bytes: u64) -> usize {

@@ -4,6 +4,7 @@ use std::{
     fmt,
     fs::File,
     io::{self, Read},
+    path::Path,
     sync::Arc,
     time::SystemTime,
 };
@@ -62,6 +63,8 @@ pub struct Opened {
 pub trait Disk: fmt::Debug + Send + Sync {
     /// Tells root folders apart, for the result cache and fingerprints; the same in every session.
     fn identity(&self) -> &str;
+    /// Where the root folder is.
+    fn folder(&self) -> &Path;
     /// What a plan's path means here, and whether it can be used at all.
     fn look(&self, need: &Need) -> Result<PathFact, ToolError>;
     /// Opens a regular file for reading; `artifact:ID` too.

@@ -41,14 +41,23 @@ pub enum BuildError {
 /// The gate with a world behind it. Everything [`gate::Gate`] can do, it can.
 #[derive(Debug, Clone)]
 pub struct Gate {
-    gate: gate::Gate,
+    inner: gate::Gate,
     world: Arc<World>,
+    data: PathBuf,
 }
 
 impl Gate {
     /// Starts to put one together.
     pub fn builder() -> GateBuilder {
         GateBuilder::default()
+    }
+
+    /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
+    /// and what is kept stay as they were built.
+    pub fn reload(&self, config: Config) -> Result<(), BuildError> {
+        let redactor = redactor(&config, &self.data)?;
+        self.inner.configure(config, redactor);
+        Ok(())
     }
 
     /// The files and everything else tools can be given.
@@ -61,7 +70,7 @@ impl Deref for Gate {
     type Target = gate::Gate;
 
     fn deref(&self) -> &gate::Gate {
-        &self.gate
+        &self.inner
     }
 }
 
@@ -164,22 +173,24 @@ impl GateBuilder {
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
         let settings = world_settings(&self.config, &data, &workspace);
         let world = Arc::new(World::open(settings, clock.clone())?);
-        let journal = match self.journal {
-            Some(journal) => journal,
-            None => Journal::open(&data, clock.clone())?,
+        let journal = if let Some(journal) = self.journal {
+            journal
+        } else {
+            let journal = Journal::open(&data, clock.clone())?;
+            recover(&journal, &world, &clock)?;
+            upkeep::start(&data, &self.config, &journal, &world, &clock);
+            journal
         };
-        recover(&journal, &world, &clock)?;
-        upkeep::start(&data, &self.config, &journal, &world, &clock);
         let parts = Parts {
             redactor: redactor(&self.config, &data)?,
             config: self.config,
             world: world.clone(),
             journal,
-            data,
+            data: data.clone(),
             approvers: self.approvers,
             hooks: self.hooks,
         };
-        Ok(Gate { gate: gate::Gate::new(parts.assemble(self.tools)?, stages), world })
+        Ok(Gate { inner: gate::Gate::new(parts.assemble(self.tools)?, stages), world, data })
     }
 }
 

@@ -39,7 +39,7 @@ mod recovery;
 mod upkeep;
 
 pub use build::{BuildError, Gate, GateBuilder, Policy};
-pub use config::Config;
+pub use config::{self, Config};
 pub use gate::{
     Answer, AnswerDecision, Approver, Before, Call, Check, Hook, HookCall, Next, Pipeline,
     Question, RegistryError, Reply, Request, Stage, standard,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use store::{Durability, Ending, Journal, OpenCall, Record};
 use tool::{Clock, ToolError};
-use world::{Unfinished, World};
+use world::{Recovered, Unfinished, World};
 
 use crate::build::BuildError;
 
@@ -29,13 +29,16 @@ fn finish(journal: &Journal, world: &World, open: &OpenCall) -> Result<(), Build
     let recovered = world.recover(Unfinished {
         call: open.call,
         caller: &open.caller,
+        workspace: open.workspace.as_deref(),
         planned: &open.writes,
         records: &open.changes,
         log: journal,
     })?;
+    let Recovered { ending, conflicts, swept: _ } = recovered;
+    let some: Vec<_> = conflicts.iter().take(5).map(ToString::to_string).collect();
     tracing::warn!(
-        call = %open.call, tool = open.tool, ending = ?recovered.ending,
-        conflicts = ?recovered.conflicts, "a call was interrupted"
+        call = %open.call, tool = open.tool, ?ending, conflicts = conflicts.len(), ?some,
+        "a call was interrupted"
     );
     Ok(())
 }

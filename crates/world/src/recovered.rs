@@ -1,5 +1,7 @@
 //! A call that was cut short, and how it was left.
 
+use std::path::Path;
+
 use tool::{CallId, Caller, Change, ChangeLog, FilePath};
 
 /// A call whose process died, as the journal knows it.
@@ -9,6 +11,8 @@ pub struct Unfinished<'a> {
     pub call: CallId,
     /// Who made it.
     pub caller: &'a Caller,
+    /// The root it worked in; without one, the caller's root of now.
+    pub workspace: Option<&'a Path>,
     /// The files and folders it planned to write.
     pub planned: &'a [FilePath],
     /// Its change records, in order.
@@ -37,4 +41,13 @@ pub struct Recovered {
     pub conflicts: Vec<FilePath>,
     /// How many temp files were removed.
     pub swept: usize,
+}
+
+impl Recovered {
+    /// A root is gone: there is nothing to finish and nothing to take back.
+    pub(crate) fn nothing_left(unfinished: Unfinished<'_>) -> Self {
+        let last = unfinished.records.last().into_iter().flatten();
+        let conflicts = last.map(|change| change.path.clone()).collect();
+        Self { ending: Ending::Unchanged, conflicts, swept: 0 }
+    }
 }

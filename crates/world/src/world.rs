@@ -64,7 +64,21 @@ impl World {
     /// A file that somebody else changed since is left alone and reported; if the commit had not
     /// changed any file before that, none of it is done.
     pub fn recover(&self, unfinished: Unfinished<'_>) -> Result<Recovered, ToolError> {
-        recover(&self.workspace_of(unfinished.caller), unfinished)
+        let root = unfinished.workspace.map(|path| Root::open(path, &self.common.data));
+        let mut workspace = match root {
+            // The folder is gone, and everything that was left in it.
+            Some(Err(_)) => return Ok(Recovered::nothing_left(unfinished)),
+            Some(Ok(root)) => {
+                Workspace::new(Arc::new(root), unfinished.caller, self.common.clone())
+            }
+            None => self.workspace_of(unfinished.caller),
+        };
+        let last = unfinished.records.last().map(Vec::as_slice).unwrap_or_default();
+        workspace.open_former(last);
+        if last.iter().any(|change| workspace.recorded_root(&change.root).is_none()) {
+            return Ok(Recovered::nothing_left(unfinished));
+        }
+        recover(&workspace, unfinished)
     }
 
     /// Drops pre-images and artifacts beyond what is to be kept, oldest first.

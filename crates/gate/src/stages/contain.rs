@@ -13,7 +13,7 @@ use std::{
 use policy::Verdict;
 use tool::{Capability, ContextParts, Place, ToolContext, ToolError, ToolResult};
 
-use super::{Considered, consider, resolve::find};
+use super::{Considered, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
     pipeline::{Next, Stage},
@@ -52,8 +52,17 @@ impl Stage for Contain {
 impl Contain {
     /// Configuration or tools may have changed while the call waited; the stricter one holds.
     async fn decide_again(&self, call: &Call) -> Result<(), ToolError> {
+        if call.origin == Origin::Person {
+            return Ok(());
+        }
+        let approved = call.learnt.now().approval.is_some();
         let same = call.generation == self.0.view(&call.caller).generation();
-        if same || call.origin == Origin::Person {
+        if !same || approved {
+            for capability in call.planned()?.plan().capabilities() {
+                standing(&self.0, &call.caller, capability).await?;
+            }
+        }
+        if same {
             return Ok(());
         }
         let (entry, _) = find(&self.0, &call.caller, &call.name)?;
@@ -62,7 +71,6 @@ impl Contain {
         }
         let planned = call.planned()?;
         let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
-        let approved = call.learnt.now().approval.is_some();
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),
             (Verdict::Allow, None) => Ok(()),

@@ -7,7 +7,7 @@ use store::{Decision as AnswerDecision, PermissionState};
 use tool::{Caller, Capability, ToolError, ToolResult};
 
 use crate::{
-    ask::ask,
+    ask::{Asking, ask, remembered},
     call::{Call, Origin},
     pipeline::{Next, Stage},
     shared::Shared,
@@ -38,7 +38,7 @@ impl Permission {
         }
     }
 
-    /// An answer for the session or for always is remembered as the permission itself.
+    /// An answer for always that covers all of the permission becomes the permission itself.
     async fn ask(
         &self,
         call: &Call,
@@ -46,8 +46,11 @@ impl Permission {
         decision: &Decision,
     ) -> Result<(), ToolError> {
         let agent = &call.caller.agent;
-        let asked = ask(&self.0, call, decision, vec![scope(capability)]).await?;
-        if matches!(asked.decision, AnswerDecision::AllowAlways { .. }) {
+        let scopes = vec![scope(capability)];
+        let asked = ask(&self.0, call, decision, scopes.clone()).await?;
+        if matches!(asked.decision, AnswerDecision::AllowAlways { .. })
+            && self.is_for_good(call, decision, &scopes).await?
+        {
             let granted = store::Permission {
                 user: call.caller.user.to_string(),
                 agent: agent.to_string(),
@@ -59,6 +62,19 @@ impl Permission {
             self.0.db.get().await?.set_permission(granted).await?;
         }
         Ok(())
+    }
+
+    /// Whether the answer was for all the permission covers, and without an end.
+    async fn is_for_good(
+        &self,
+        call: &Call,
+        decision: &Decision,
+        scopes: &[String],
+    ) -> Result<bool, ToolError> {
+        let (tool, planned) = (&call.tool()?.info().name, call.planned()?);
+        let asking = Asking { caller: &call.caller, tool, planned, rule: &decision.rule };
+        let grant = remembered(&self.0, asking, scopes).await?;
+        Ok(grant.is_some_and(|grant| grant.scope.is_some() && grant.expires_at.is_none()))
     }
 }
 
@@ -79,7 +95,7 @@ pub(crate) async fn standing(
         PermissionState::Granted => Ok(Standing::Granted),
         PermissionState::Ask => {
             let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
-            Ok(Standing::Ask(Decision::new(Verdict::Ask, "permission", reason)))
+            Ok(Standing::Ask(Decision::new(Verdict::Ask, &scope(capability), reason)))
         }
         PermissionState::Denied => {
             let reason = format!(

@@ -35,7 +35,7 @@ impl Stage for RateLimit {
         }
         // A tool that changes nothing seldom asks; those that may are held off before hooks run.
         if info.effects.changes() {
-            let open = self.0.questions.open(&call.caller.session);
+            let open = self.0.questions.open(&call.caller);
             let max = settings.config.limits.open_questions.value;
             if open >= max {
                 return Err(ToolError::RateLimited {

@@ -105,6 +105,7 @@ impl OpenEntry {
     fn intent(&self) -> Intent {
         let learnt = self.learnt.now().clone();
         let settings = self.shared.settings.load();
+        let redactor = &settings.redactor;
         let decision = learnt.decision;
         Intent {
             call: self.call,
@@ -112,12 +113,13 @@ impl OpenEntry {
             message_id: None,
             caller: self.caller.clone(),
             tool: learnt.tool.unwrap_or_else(|| self.name.as_str().into()),
-            input: settings.redactor.value(&learnt.input),
-            plan: learnt.plan.as_deref().map_or(Value::Null, |plan| json!(plan)),
+            input: redactor.value(&learnt.input),
+            workspace: learnt.workspace,
+            plan: learnt.plan.as_deref().map_or(Value::Null, |plan| redactor.value(&json!(plan))),
             effects: learnt.effects,
             decision: decision.as_ref().map_or("", |d| d.verdict.name()).into(),
             rule: decision.as_ref().map(|d| d.rule.clone()).unwrap_or_default(),
-            reason: decision.map(|d| d.reason).unwrap_or_default(),
+            reason: decision.map(|d| redactor.text(&d.reason).into_owned()).unwrap_or_default(),
             started: self.learnt.started_at(),
         }
     }

@@ -29,6 +29,7 @@ impl Stage for Validate {
         {
             let mut learnt = call.learnt.now();
             learnt.input = planned.args().clone();
+            learnt.workspace = planned.workspace().cloned();
             learnt.plan = Some(planned.plan().clone());
             learnt.effects = planned.plan().effects();
         }
@@ -72,7 +73,11 @@ pub(crate) fn plan(
     let disk = disk.transpose()?;
     let identity = disk.as_ref().map_or("", |disk| disk.identity());
     let exact = json!([&*info.name, info.version, identity, args]).to_string();
-    Ok(Planned::new(Arc::new(args), Digest::of(exact), Arc::new(plan), prepared))
+    let planned = Planned::new(Arc::new(args), Digest::of(exact), Arc::new(plan), prepared);
+    Ok(match disk {
+        Some(disk) => planned.within(disk.folder()),
+        None => planned,
+    })
 }
 
 /// A secret that was taken out on the way to the model cannot come back as its mark.

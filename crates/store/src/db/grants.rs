@@ -23,8 +23,10 @@ pub struct Grant {
     pub agent: String,
     /// in this session; without one, in any,
     pub session: Option<String>,
-    /// of this tool,
+    /// of this tool; a scope that is a whole permission is for every tool,
     pub tool: String,
+    /// that are asked about by this rule,
+    pub rule: String,
     /// that are exactly this,
     pub fingerprint: Digest,
     /// or, if there is a scope, that it covers.
@@ -47,6 +49,7 @@ pub struct Wanted<'a> {
     pub agent: &'a str,
     pub session: &'a str,
     pub tool: &'a str,
+    pub rule: &'a str,
     pub fingerprint: Digest,
     /// Every scope that would cover it.
     pub scopes: &'a [String],
@@ -54,9 +57,11 @@ pub struct Wanted<'a> {
 
 impl Wanted<'_> {
     fn is_covered_by(&self, grant: &Grant) -> bool {
+        let same_tool = grant.tool == self.tool;
         match &grant.scope {
-            Some(scope) => self.scopes.contains(scope),
-            None => grant.fingerprint == self.fingerprint,
+            Some(scope) if scope.starts_with("permission:") => self.scopes.contains(scope),
+            Some(scope) => same_tool && self.scopes.contains(scope),
+            None => same_tool && grant.fingerprint == self.fingerprint,
         }
     }
 }
@@ -87,13 +92,13 @@ impl Db {
         now: SystemTime,
     ) -> Result<Option<Grant>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ? AND agent = ? AND tool = ?
+            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ? AND agent = ? AND rule = ?
              AND (session IS NULL OR session = ?) AND (expires_at IS NULL OR expires_at > ?)
              ORDER BY granted_at",
         )
         .bind(wanted.user)
         .bind(wanted.agent)
-        .bind(wanted.tool)
+        .bind(wanted.rule)
         .bind(wanted.session)
         .bind(micros(now))
         .fetch_all(&self.pool)
@@ -136,14 +141,15 @@ pub(super) async fn insert(
         Decision::AllowOnce | Decision::Deny => return Ok(()),
     };
     sqlx::query(
-        "INSERT INTO grants (id, user, agent, session, tool, fingerprint, scope, granted_by,
-         granted_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO grants (id, user, agent, session, tool, rule, fingerprint, scope, granted_by,
+         granted_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(approval.id.as_str())
     .bind(&request.user)
     .bind(&request.agent)
     .bind(session)
     .bind(&request.tool)
+    .bind(&request.rule)
     .bind(request.fingerprint.to_string())
     .bind(scope)
     .bind(&answer.by)
@@ -161,6 +167,7 @@ fn read(row: &SqliteRow) -> Result<Grant, StoreError> {
         agent: row.try_get("agent")?,
         session: row.try_get("session")?,
         tool: row.try_get("tool")?,
+        rule: row.try_get("rule")?,
         fingerprint: parsed(row, "fingerprint")?,
         scope: row.try_get("scope")?,
         granted_by: row.try_get("granted_by")?,

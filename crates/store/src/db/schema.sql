@@ -34,6 +34,7 @@ CREATE TABLE grants (
     agent       TEXT NOT NULL,
     session     TEXT,                    -- every session if absent
     tool        TEXT NOT NULL,
+    rule        TEXT NOT NULL,           -- what was asked about
     fingerprint TEXT NOT NULL,
     scope       TEXT,                    -- the exact call if absent
     granted_by  TEXT NOT NULL,
@@ -43,7 +44,7 @@ CREATE TABLE grants (
     revoked_at  INTEGER
 ) STRICT;
 
-CREATE INDEX grants_by_tool ON grants (user, agent, tool) WHERE revoked_at IS NULL;
+CREATE INDEX grants_by_rule ON grants (user, agent, rule) WHERE revoked_at IS NULL;
 
 -- Every change of a permission; the newest counts.
 CREATE TABLE permissions (

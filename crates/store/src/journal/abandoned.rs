@@ -1,6 +1,6 @@
 //! Calls whose process died.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use rusqlite::{Connection, Row};
 use serde_json::Value;
@@ -28,6 +28,8 @@ pub struct OpenCall {
     pub caller: Caller,
     /// The effects of its plan.
     pub effects: Effects,
+    /// The root folder it worked in.
+    pub workspace: Option<PathBuf>,
     /// What it needed.
     pub plan: Value,
     /// The files, or folders of files, it planned to write.
@@ -77,10 +79,11 @@ fn open_calls(reader: &Connection, writer: &WriterFile) -> Result<Vec<OpenCall>,
         let content: Option<String> = row.get("content")?;
         let payload: Value = content.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
         let plan = payload.get("plan").cloned().unwrap_or_default();
+        let workspace = payload.get("workspace").and_then(Value::as_str).map(PathBuf::from);
         let (tool, caller) = (row.get("tool")?, caller(row)?);
         let effects = serde_json::from_str(&row.get::<_, String>("effects")?)?;
         let (writes, changes) = (writes(&plan), changes(reader, call)?);
-        calls.push(OpenCall { call, tool, caller, effects, plan, writes, changes });
+        calls.push(OpenCall { call, tool, caller, effects, workspace, plan, writes, changes });
     }
     Ok(calls)
 }

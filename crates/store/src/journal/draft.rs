@@ -129,7 +129,8 @@ fn ending_texts<'a>(ending: &'a Ending, known: &Texts<'a>) -> Texts<'a> {
 fn intent_payload(intent: &Intent) -> Result<String, StoreError> {
     let (input, plan) = (bounded(&intent.input)?, bounded(&intent.plan)?);
     let reason = bounded_text(Some(&intent.reason))?;
-    Ok(format!(r#"{{"input":{input},"plan":{plan},"reason":{reason}}}"#))
+    let workspace = serde_json::to_string(&intent.workspace)?;
+    Ok(format!(r#"{{"input":{input},"plan":{plan},"reason":{reason},"workspace":{workspace}}}"#))
 }
 
 fn ending_payload(ending: &Ending) -> Result<String, StoreError> {

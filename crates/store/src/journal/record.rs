@@ -36,6 +36,8 @@ pub struct Intent {
     pub tool: Arc<str>,
     /// Its arguments.
     pub input: Value,
+    /// The root folder it works in, if it works on files.
+    pub workspace: Option<Arc<str>>,
     /// What it needs.
     pub plan: Value,
     /// The effects of the plan.

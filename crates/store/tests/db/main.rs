@@ -268,6 +268,7 @@ async fn an_answer_is_remembered_for_what_it_said() {
         agent: "main",
         session: "s1",
         tool: "exec",
+        rule: "smart",
         fingerprint: make,
         scopes: &[],
     };
@@ -277,15 +278,25 @@ async fn an_answer_is_remembered_for_what_it_said() {
     let other_tool = Wanted { tool: "write", scopes: &src, ..same };
     let other_call = Wanted { fingerprint: Digest::of("make install"), ..same };
     let in_scope = Wanted { scopes: &src, ..other_call };
-    let calls = [same, other_session, other_user, other_agent, other_tool, other_call, in_scope];
+    let other_rule = Wanted { rule: "another", scopes: &src, ..same };
+    let calls = [
+        same,
+        other_session,
+        other_user,
+        other_agent,
+        other_tool,
+        other_rule,
+        other_call,
+        in_scope,
+    ];
     for (decision, now, expected) in [
-        (Decision::AllowOnce, 150, "......."),
-        (Decision::Deny, 150, "......."),
-        (Decision::AllowSession, 150, "x......"),
-        (always(None, None), 99_999, "xx....."),
-        (always(Some("folder:src"), None), 150, "......x"),
-        (always(None, Some(300)), 299, "xx....."),
-        (always(None, Some(300)), 300, "......."),
+        (Decision::AllowOnce, 150, "........"),
+        (Decision::Deny, 150, "........"),
+        (Decision::AllowSession, 150, "x......."),
+        (always(None, None), 99_999, "xx......"),
+        (always(Some("folder:src"), None), 150, ".......x"),
+        (always(None, Some(300)), 299, "xx......"),
+        (always(None, Some(300)), 300, "........"),
     ] {
         let setup = Setup::new().await;
         let id = setup.ask().await;

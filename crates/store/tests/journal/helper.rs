@@ -99,6 +99,7 @@ pub(crate) fn intent(call: CallId) -> Record {
 
 pub(crate) fn intent_with(call: CallId, input: Value) -> Record {
     Record::Intent(Box::new(Intent {
+        workspace: None,
         call,
         provider_call_id: Some("call_1".into()),
         message_id: None,

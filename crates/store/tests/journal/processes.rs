@@ -24,7 +24,7 @@ const DURABILITY: &str = "STORE_TEST_DURABILITY";
 #[expect(clippy::disallowed_methods, reason = "a process that a test kills")]
 fn start(setup: &Setup, durability: &str) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["--exact", "processes::child", "--ignored", "--nocapture"])
+        .args(["--exact", "processes::child", "--nocapture"])
         .env(DATA, setup.data())
         .env(DURABILITY, durability)
         .stdout(Stdio::piped())
@@ -34,7 +34,6 @@ fn start(setup: &Setup, durability: &str) -> Child {
 
 /// Says the id of each call that it has recorded, and never ends.
 #[test]
-#[ignore = "runs in a process of its own"]
 fn child() {
     let Some(data) = env::var_os(DATA).map(PathBuf::from) else { return };
     let durability =

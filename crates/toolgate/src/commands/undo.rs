@@ -20,30 +20,34 @@ use crate::{
 pub(crate) struct Undo {
     /// The call, as `toolgate history` shows it.
     call_id: CallId,
-    #[command(flatten)]
-    identity: Identity,
-}
-
-impl Identity {
-    /// The agent and, unless one was given, the workspace that the call worked in.
-    fn at_home(mut self, global: &Global, call: CallId) -> Result<Self> {
-        let journal = context::journal(global)?;
-        if let Some(entry) = journal.entry(call)? {
-            self.agent = entry.agent;
-        }
-        let root = journal.changes(call)?.into_iter().flatten().next().map(|change| change.root);
-        self.workspace = self.workspace.or(root.map(PathBuf::from));
-        Ok(self)
-    }
+    /// Act for this user instead of the owner.
+    #[arg(long, value_name = "U")]
+    user: Option<String>,
+    /// The folder the call worked in; by default the one it is recorded with.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
 }
 
 impl Undo {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
-        let identity = self.identity.clone().at_home(global, self.call_id)?;
+        let identity = self.identity(global)?;
         let config = context::configuration_for(global, &identity)?;
         let gate = context::gate(global, config, None)?;
         let outcome = gate.undo(&context::caller(&identity), self.call_id).await;
         output::json(&outcome)?;
         Ok(exit_code(&outcome))
+    }
+
+    /// The agent and, unless one was given, the workspace that the call worked in.
+    fn identity(&self, global: &Global) -> Result<Identity> {
+        let journal = context::journal(global)?;
+        let entry = journal.entry(self.call_id)?;
+        let root = journal.changes(self.call_id)?.into_iter().flatten().next();
+        Ok(Identity {
+            agent: entry.map_or_else(|| "main".to_owned(), |entry| entry.agent),
+            user: self.user.clone(),
+            session: "main".to_owned(),
+            workspace: self.workspace.clone().or(root.map(|change| change.root.into())),
+        })
     }
 }

@@ -56,19 +56,30 @@ async fn smart_asks_about_credentials_and_much_at_once() {
     }
 }
 
-/// Answers the one open question as another process would.
-async fn answer(setup: &Setup, decision: Decision) {
-    let db = setup.gate.db().await.unwrap();
+fn noon() -> std::time::SystemTime {
+    std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(12)
+}
+
+async fn open_questions(setup: &Setup) -> Vec<store::Approval> {
     let filter = ApprovalFilter { which: Which::Pending, user: None, limit: 10 };
-    let now = std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(12);
+    setup.gate.db().await.unwrap().approvals(&filter, noon()).await.unwrap()
+}
+
+/// Waits for the one open question.
+async fn open_question(setup: &Setup) -> store::Approval {
     loop {
-        if let [question] = &db.approvals(&filter, now).await.unwrap()[..] {
-            let answer = Answer { decision, by: "owner".into(), message: None };
-            db.answer_approval(&question.id, answer, now).await.unwrap();
-            return;
+        if let Some(question) = open_questions(setup).await.pop() {
+            return question;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Answers the one open question as another process would.
+async fn answer(setup: &Setup, decision: Decision) {
+    let question = open_question(setup).await;
+    let answer = Answer { decision, by: "owner".into(), message: None };
+    setup.gate.db().await.unwrap().answer_approval(&question.id, answer, noon()).await.unwrap();
 }
 
 #[tokio::test]
@@ -113,10 +124,7 @@ async fn at_most_five_questions_of_a_session_are_open() {
                 _ = &mut five => panic!("nobody answered"),
                 () = tokio::time::sleep(Duration::from_millis(20)) => {}
             }
-            let filter = ApprovalFilter { which: Which::Pending, user: None, limit: 10 };
-            let now = std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(12);
-            let open = setup.gate.db().await.unwrap().approvals(&filter, now).await.unwrap();
-            if open.len() == 5 {
+            if open_questions(&setup).await.len() == 5 {
                 return ask(5).await;
             }
         }
@@ -132,19 +140,72 @@ async fn a_call_that_policy_takes_away_while_it_waits_does_not_run() {
     let change = async {
         let stricter = config::parse("[tools]\nask = \"always\"\ndeny = [\"write\"]", "t.toml");
         let redactor = gate::Redactor::new(b"k", []);
-        loop {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            let filter = ApprovalFilter { which: Which::Pending, user: None, limit: 10 };
-            let now = std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(12);
-            if !setup.gate.db().await.unwrap().approvals(&filter, now).await.unwrap().is_empty() {
-                break;
-            }
-        }
+        open_question(&setup).await;
         setup.gate.configure(stricter.unwrap(), redactor);
         answer(&setup, Decision::AllowOnce).await;
     };
     let write = setup.call("write", json!({"path": "new.txt", "content": "x"}));
     let (outcome, ()) = tokio::join!(write, change);
     assert_snapshot!(outcome, @"tool_not_available: Tool `write` is not available");
+    assert_eq!(setup.names(), ["hello.txt"]);
+}
+
+#[tokio::test]
+async fn an_answer_for_exactly_this_call_is_no_permission() {
+    for (scope, other_tool) in [(None, "permission_denied"), (Some("permission:files"), "success")]
+    {
+        let mut setup = Setup::with(With {
+            person: Person::Silent,
+            config: "[limits]\napproval_timeout = \"3s\"",
+            ..With::default()
+        });
+        setup.caller = toolgate::Caller::member("bo", "main");
+        let decision = Decision::AllowAlways { scope: scope.map(str::to_owned), expires: None };
+        let read = setup.call("read", json!({"path": "hello.txt"}));
+        let (outcome, ()) = tokio::join!(read, answer(&setup, decision));
+        assert_eq!(outcome, "hello\nworld\n");
+        // The same call is not asked about again; another one only if the answer covers it.
+        assert_eq!(setup.call("read", json!({"path": "hello.txt"})).await, "hello\nworld\n");
+        let stat = setup.outcome("stat", json!({"path": "hello.txt"})).await.status();
+        assert_eq!(stat, other_tool, "{scope:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_one_question_is_no_answer_to_another() {
+    let mut setup = Setup::with(With { person: Person::Silent, ..With::default() });
+    setup.caller = toolgate::Caller::member("bo", "main");
+    std::fs::write(setup.path(".env"), "TOKEN=1").unwrap();
+    // First the permission is asked about, then the credentials.
+    let answers = async {
+        answer(&setup, Decision::AllowSession).await;
+        answer(&setup, Decision::Deny).await;
+    };
+    let (outcome, ()) = tokio::join!(setup.call("read", json!({"path": ".env"})), answers);
+    assert_snapshot!(outcome, @"permission_denied: denied by owner");
+}
+
+#[tokio::test]
+async fn a_permission_revoked_while_a_call_waits_stops_it() {
+    let setup = Setup::with(With { person: Person::Silent, config: ALWAYS, ..With::default() });
+    let revoke = async {
+        let denied = store::Permission {
+            user: "owner".into(),
+            agent: "main".into(),
+            capability: toolgate::Capability::Files,
+            state: store::PermissionState::Denied,
+            by: "owner".into(),
+            at: std::time::SystemTime::UNIX_EPOCH,
+        };
+        setup.gate.db().await.unwrap().set_permission(denied).await.unwrap();
+    };
+    let change = async {
+        open_question(&setup).await;
+        revoke.await;
+        answer(&setup, Decision::AllowOnce).await;
+    };
+    let write = setup.call("write", json!({"path": "new.txt", "content": "x"}));
+    let (outcome, ()) = tokio::join!(write, change);
+    assert!(outcome.starts_with("permission_denied: permission `files` was denied"), "{outcome}");
     assert_eq!(setup.names(), ["hello.txt"]);
 }

@@ -27,6 +27,13 @@ pub(crate) struct Job {
     pub(crate) first: usize,
 }
 
+impl Job {
+    /// The two write to one data folder, but not to the same files.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.root.join(if self.role == "second" { "ws-second" } else { "ws" })
+    }
+}
+
 /// Never end.
 #[derive(Deserialize, JsonSchema)]
 struct Hang {}
@@ -62,7 +69,7 @@ async fn makes_calls() {
     let job: Job = serde_json::from_str(&job).unwrap();
     let gate = Gate::builder()
         .data(job.root.join("data"))
-        .workspace(job.root.join("ws"))
+        .workspace(job.workspace())
         .tools(builtin())
         .tool::<Hang>()
         .build()
@@ -84,7 +91,7 @@ async fn makes_calls() {
         if STOP.load(Ordering::SeqCst) {
             break;
         }
-        let (file, request) = request(&job.root, &job.role, number);
+        let (file, request) = request(&job.workspace(), &job.role, number);
         let outcome = gate.run(&caller, request).await;
         assert_eq!(outcome.status(), "success", "{outcome:?}");
         say(&format!("{} {file}", outcome.meta().call_id));
@@ -92,16 +99,16 @@ async fn makes_calls() {
 }
 
 /// Half of the calls patch three files together, half write one.
-fn request(root: &Path, role: &str, number: usize) -> (String, Request) {
+fn request(workspace: &Path, role: &str, number: usize) -> (String, Request) {
     if number.is_multiple_of(2) {
         let file = format!("{role}-{number}.txt");
         let args = json!({"path": file, "content": format!("{number}\n")});
         return (file, Request::new("write", args));
     }
     let folder = format!("{role}-{number}");
-    fs::create_dir(root.join("ws").join(&folder)).unwrap();
+    fs::create_dir(workspace.join(&folder)).unwrap();
     for name in NAMES {
-        fs::write(root.join("ws").join(&folder).join(name), "old\n").unwrap();
+        fs::write(workspace.join(&folder).join(name), "old\n").unwrap();
     }
     let updates = NAMES.map(|name| format!("*** Update File: {folder}/{name}\n@@\n-old\n+new\n"));
     let input = format!("*** Begin Patch\n{}*** End Patch\n", updates.concat());

@@ -12,6 +12,11 @@ fn block(page: &str, name: &str) -> String {
     block.split_once("```").unwrap().0.to_owned()
 }
 
+/// Tells clones that share a target folder apart.
+fn place() -> String {
+    top().display().to_string()
+}
+
 /// Copies a folder, without what is built in it.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -30,12 +35,16 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn the_example_tool_is_one_file_and_two_lines() {
     let page = fs::read_to_string(top().join("CONTRIBUTING.md")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    // A fixed place in the target folder, so that what it builds is built once.
+    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
+    let folder = target.join("contributing-example").join(tool::Digest::of(place()).to_string());
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
     for name in ["Cargo.toml", "Cargo.lock", "clippy.toml", "rust-toolchain.toml"] {
-        fs::copy(top().join(name), folder.path().join(name)).unwrap();
+        fs::copy(top().join(name), folder.join(name)).unwrap();
     }
-    copy(&top().join("crates"), &folder.path().join("crates"));
-    let fs_folder = folder.path().join("crates/tools/src/fs");
+    copy(&top().join("crates"), &folder.join("crates"));
+    let fs_folder = folder.join("crates/tools/src/fs");
     fs::write(fs_folder.join("count_words.rs"), block(&page, "crates/tools/src/fs/count_words.rs"))
         .unwrap();
     let section = fs::read_to_string(fs_folder.join("mod.rs")).unwrap();
@@ -45,12 +54,12 @@ fn the_example_tool_is_one_file_and_two_lines() {
     let after = "        Typed::<edit::Edit>::erased(),\n";
     let section = section.replacen(after, &format!("        {}\n{after}", list.trim()), 1);
     fs::write(fs_folder.join("mod.rs"), section).unwrap();
-    fs::write(folder.path().join("crates/tools/tests/count_words.rs"), block(&page, "test"))
-        .unwrap();
+    fs::write(folder.join("crates/tools/tests/count_words.rs"), block(&page, "test")).unwrap();
     let status = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--locked", "-p", "tools", "--test", "count_words"])
-        .current_dir(folder.path())
-        .env("CARGO_TARGET_DIR", folder.path().join("target"))
+        // With the features of the whole workspace, so that nothing else is built again.
+        .args(["test", "--offline", "--locked", "--workspace", "--test", "count_words"])
+        .current_dir(&folder)
+        .env("CARGO_TARGET_DIR", target)
         .status()
         .unwrap();
     assert!(status.success());

@@ -130,6 +130,10 @@ impl TestDisk {
 }
 
 impl Disk for TestDisk {
+    fn folder(&self) -> &Path {
+        &self.root
+    }
+
     fn identity(&self) -> &'static str {
         "test"
     }

@@ -80,6 +80,7 @@ fn recover(dir: &Path) -> Recovered {
     let log = Log(dir.join("log"));
     let planned = ["a.txt", "b", "made/deep/c.txt", "gone.txt"].map(FilePath::new);
     let unfinished = Unfinished {
+        workspace: None,
         call: call(),
         caller: &Caller::owner("main"),
         planned: &planned,

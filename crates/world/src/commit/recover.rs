@@ -60,7 +60,7 @@ enum Waiting {
 struct Standing<'a> {
     change: &'a Change,
     now: Now,
-    /// Absent if the root is no longer configured.
+    /// Absent if somebody else was there.
     target: Option<Target>,
     /// Whether the new content has left the temp file.
     moved: bool,

@@ -12,8 +12,8 @@ use std::{
 use policy::Protected;
 use rustix::{fs::OFlags, io::Errno};
 use tool::{
-    Caller, Changed, Clock, Commit, Disk, FileChange, FilePath, FileStat, Live, Need, Opened,
-    PathFact, ToolError, Visit, Walk,
+    Caller, Change, Changed, Clock, Commit, Disk, FileChange, FilePath, FileStat, Live, Need,
+    Opened, PathFact, ToolError, Visit, Walk,
 };
 
 pub(crate) use self::locate::Located;
@@ -57,6 +57,8 @@ pub(crate) struct Workspace {
     /// The name of the temp folder in the data folder.
     session: String,
     temp: OnceLock<Arc<Root>>,
+    /// Roots that only the past of a call knows.
+    former: Vec<Arc<Root>>,
     identity: String,
 }
 
@@ -67,7 +69,7 @@ impl Workspace {
         let session = [user, agent, session].map(|part| encoded(part)).join("+");
         let identity = format!("{}:{}:{}", root.id.device, root.id.inode, root.path().display());
         let user = user.clone();
-        Self { common, root, user, session, temp: OnceLock::new(), identity }
+        Self { common, root, user, session, temp: OnceLock::new(), former: Vec::new(), identity }
     }
 
     /// The private temp folder, made when it is first needed.
@@ -82,10 +84,23 @@ impl Workspace {
         Ok(self.temp.get_or_init(|| root))
     }
 
-    /// The root a change was recorded in, if it still is one of this workspace.
+    /// Opens the roots that `changes` were recorded in and that are not among those of now: the
+    /// process that recorded them may have been started elsewhere.
+    pub(crate) fn open_former(&mut self, changes: &[Change]) {
+        for change in changes {
+            if self.recorded_root(&change.root).is_none()
+                && let Ok(root) = Root::open(Path::new(&change.root), &self.common.data)
+            {
+                self.former.push(Arc::new(root));
+            }
+        }
+    }
+
+    /// The root a change was recorded in, if it is still there.
     pub(crate) fn recorded_root(&self, path: &str) -> Option<Arc<Root>> {
         let same = |root: &&Arc<Root>| root.path() == Path::new(path);
-        let known = std::iter::once(&self.root).chain(&self.common.extra).find(same);
+        let now = std::iter::once(&self.root).chain(&self.common.extra);
+        let known = now.chain(&self.former).find(same);
         known.or_else(|| self.temp().ok().filter(same)).cloned()
     }
 
@@ -108,6 +123,10 @@ impl Workspace {
 }
 
 impl Disk for Workspace {
+    fn folder(&self) -> &Path {
+        self.root.path()
+    }
+
     fn identity(&self) -> &str {
         &self.identity
     }
@@ -126,7 +145,13 @@ impl Disk for Workspace {
             root.inner(&file)?;
             Ok(Opened { stat: stat_at(&file, "")?, file })
         };
-        open().map_err(|errno| failed(&root, &inner, &path, errno))
+        let opened: Opened = open().map_err(|errno| failed(&root, &inner, &path, errno))?;
+        let (bytes, max_bytes) = (opened.stat.bytes, self.common.max_file_bytes);
+        if bytes > max_bytes {
+            let (path, hint) = (path.to_string(), "search it with `grep` instead".into());
+            return Err(ToolError::FileTooLarge { path, bytes, max_bytes, hint });
+        }
+        Ok(opened)
     }
 
     fn stat(&self, path: &FilePath) -> Result<FileStat, ToolError> {
