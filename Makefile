@@ -1,8 +1,5 @@
 # `make` or `make help` shows what there is to do.
 
-# Kept outside the clone, so that a fresh one does not start from nothing.
-export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/toolgate/target
-
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench
 

@@ -6,12 +6,13 @@ use config::Config;
 use serde_json::{Value, json};
 use store::{Db, Journal};
 use tokio_util::sync::CancellationToken;
-use tool::{CallId, Caller, Digest, Live, Outcome, Prepared, Role, ToolError, ToolResult, Updates};
+use tool::{CallId, Caller, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
 
 use crate::{
     call::{Call, Learning, Origin, Planned},
     check::{Check, check},
     outcome::meta,
+    passage::Passage,
     pipeline::Pipeline,
     redactor::Redactor,
     registry::{Entry, Registry},
@@ -258,18 +259,12 @@ impl Gate {
         }
     }
 
-    /// In a task of its own: whoever waits may go away, the call still gets its outcome.
     async fn start(&self, call: Call) -> Outcome {
         let (id, name) = (call.id, call.name.clone());
         let (learnt, live) = (call.learnt.clone(), call.live.clone());
-        let stop = live.cancellation().clone().drop_guard();
-        let pipeline = self.pipeline.clone();
-        let task = tokio::spawn(async move { pipeline.run(call).await });
-        let result: ToolResult = match task.await {
-            Ok(result) => result,
-            Err(error) => Err(ToolError::internal(error)),
-        };
-        stop.disarm();
+        // Boxed once: it is handed from stage to stage.
+        let (pipeline, call) = (self.pipeline.clone(), Box::new(call));
+        let result = Passage::new(live.clone(), async move { pipeline.run(call).await }).await;
         if let Err(error) = &result
             && let Some(detail) = error.operator_detail()
         {

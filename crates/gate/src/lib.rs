@@ -15,6 +15,7 @@ mod gate;
 mod hook;
 mod outcome;
 mod parts;
+mod passage;
 mod permissions;
 mod pipeline;
 mod questions;

@@ -14,7 +14,7 @@ pub trait Stage: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Handles `call`, normally by ending in `next.run(call).await`.
-    fn handle(&self, call: Call, next: Next<'_>) -> impl Future<Output = ToolResult> + Send;
+    fn handle(&self, call: Box<Call>, next: Next<'_>) -> impl Future<Output = ToolResult> + Send;
 }
 
 /// The stages still ahead. Not `Copy`: a call runs once.
@@ -25,7 +25,7 @@ pub struct Next<'a> {
 
 impl Next<'_> {
     /// Passes the call on.
-    pub async fn run(self, call: Call) -> ToolResult {
+    pub async fn run(self, call: Box<Call>) -> ToolResult {
         match self.stages.split_first() {
             Some((stage, stages)) => stage.handle(call, Next { stages }).await,
             None => run_tool(call).await,
@@ -35,8 +35,8 @@ impl Next<'_> {
 
 /// Runs the tool in a task of its own, so that one that never yields cannot keep its own deadline
 /// from being noticed.
-async fn run_tool(call: Call) -> ToolResult {
-    let (Some(planned), Some(context)) = (call.planned, call.context) else {
+async fn run_tool(call: Box<Call>) -> ToolResult {
+    let Call { planned: Some(planned), context: Some(context), .. } = *call else {
         return Err(ToolError::denied("gate", "permit", "no stage gave this call its handles"));
     };
     let task = tokio::spawn(async move { planned.into_prepared().run(&context).await });
@@ -83,7 +83,7 @@ impl Pipeline {
         self.stages.iter().map(|stage| stage.name()).collect()
     }
 
-    pub(crate) async fn run(&self, call: Call) -> ToolResult {
+    pub(crate) async fn run(&self, call: Box<Call>) -> ToolResult {
         Next { stages: &self.stages }.run(call).await
     }
 }
@@ -91,14 +91,14 @@ impl Pipeline {
 // `Stage` with its future boxed, so that authors write a plain `async fn`.
 trait AnyStage: Send + Sync {
     fn name(&self) -> &'static str;
-    fn handle<'a>(&'a self, call: Call, next: Next<'a>) -> BoxFuture<'a, ToolResult>;
+    fn handle<'a>(&'a self, call: Box<Call>, next: Next<'a>) -> BoxFuture<'a, ToolResult>;
 }
 
 impl<S: Stage> AnyStage for S {
     fn name(&self) -> &'static str {
         S::NAME
     }
-    fn handle<'a>(&'a self, call: Call, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+    fn handle<'a>(&'a self, call: Box<Call>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
         Box::pin(Stage::handle(self, call, next))
     }
 }

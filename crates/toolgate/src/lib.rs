@@ -51,3 +51,12 @@ pub use tool::{
     ToolContext, ToolError, ToolInfo, ToolOutput, ToolResult, Typed, UpdateSink, Updates,
 };
 pub use tools::builtin;
+
+/// The examples in the documents are run as tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/guide/embedding.md")]
+    mod embedding {}
+}

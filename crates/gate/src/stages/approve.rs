@@ -36,7 +36,7 @@ impl Permit {
 impl Stage for Approve {
     const NAME: &'static str = "approve";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let Considered { decision, error } = match call.origin {
             Origin::Person => Considered::by_person(),
             Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,

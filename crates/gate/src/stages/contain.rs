@@ -7,7 +7,7 @@ use std::{
     pin::pin,
     sync::Arc,
     task::Poll,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use policy::Verdict;
@@ -20,6 +20,9 @@ use crate::{
     shared::Shared,
 };
 
+/// A pure call is recorded with its outcome, unless it runs longer than this.
+const SHOWN_AFTER: Duration = Duration::from_millis(20);
+
 /// Innermost: what runs was decided now, is recorded, and cannot take the gate down.
 #[derive(Debug)]
 pub(crate) struct Contain(pub(crate) Arc<Shared>);
@@ -27,7 +30,7 @@ pub(crate) struct Contain(pub(crate) Arc<Shared>);
 impl Stage for Contain {
     const NAME: &'static str = "contain";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         self.decide_again(&call).await?;
         let permit = call.permit.take();
         let permit = permit.ok_or_else(|| {
@@ -37,16 +40,30 @@ impl Stage for Contain {
         let Some(entry) = call.entry.clone() else {
             return Err(ToolError::denied(Self::NAME, "record", "this call would not be recorded"));
         };
-        // Durable before anything changes: an effect never happens without a record before it.
-        entry.begin().await?;
+        let is_pure = call.planned()?.plan().effects().is_empty();
+        if !is_pure {
+            // An effect never happens without a record before it.
+            entry.begin().await?;
+        }
         call.learnt.now().place = Some(Place::Host);
         call.context = Some(self.context(&call)?);
-        let mut tool = pin!(next.run(call));
-        poll_fn(|cx| {
-            caught(|| tool.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error)))
-        })
-        .await
+        let mut tool = pin!(contained(next.run(call)));
+        if is_pure {
+            // Nothing happens, so nothing is lost; one that takes a while shows as running.
+            if let Ok(result) = tokio::time::timeout(SHOWN_AFTER, tool.as_mut()).await {
+                return result;
+            }
+            entry.begin().await?;
+        }
+        tool.await
     }
+}
+
+/// Turns a panic of `tool` into an error.
+async fn contained(tool: impl Future<Output = ToolResult>) -> ToolResult {
+    let mut tool = pin!(tool);
+    poll_fn(|cx| caught(|| tool.as_mut().poll(cx)).unwrap_or_else(|error| Poll::Ready(Err(error))))
+        .await
 }
 
 impl Contain {

@@ -17,7 +17,7 @@ pub(crate) struct Deadline(pub(crate) Arc<Shared>);
 impl Stage for Deadline {
     const NAME: &'static str = "deadline";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let timeout = self.0.settings.load().timeout(call.tool()?.info());
         call.deadline = Some(std::time::Instant::now() + timeout);
         let live = call.live.clone();

@@ -23,7 +23,7 @@ pub(crate) struct Hooks(pub(crate) Arc<Shared>);
 impl Stage for Hooks {
     const NAME: &'static str = "hooks";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         if self.0.hooks.is_empty() {
             return next.run(call).await;
         }

@@ -20,7 +20,7 @@ pub(crate) struct Permission(pub(crate) Arc<Shared>);
 impl Stage for Permission {
     const NAME: &'static str = "permission";
 
-    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         if call.origin == Origin::Caller {
             for capability in call.planned()?.plan().capabilities() {
                 self.check(&call, capability).await?;

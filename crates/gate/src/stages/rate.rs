@@ -17,7 +17,7 @@ pub(crate) struct RateLimit(pub(crate) Arc<Shared>);
 impl Stage for RateLimit {
     const NAME: &'static str = "rate";
 
-    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         let info = call.tool()?.info();
         let settings = self.0.settings.load();
         if let Some(rate) = settings.rate(info) {

@@ -27,7 +27,7 @@ pub(crate) struct Record(pub(crate) Arc<Shared>);
 impl Stage for Record {
     const NAME: &'static str = "record";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let entry = Arc::new(OpenEntry::new(&self.0, &call));
         call.entry = Some(entry.clone());
         let result = next.run(call).await;

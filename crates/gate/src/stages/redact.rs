@@ -27,7 +27,7 @@ pub(crate) struct Redact(pub(crate) Arc<Shared>);
 impl Stage for Redact {
     const NAME: &'static str = "redact";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let settings = self.0.settings.load_full();
         let updates = RedactingSink::around(&mut call.updates, &settings);
         let result = next.run(call).await;

@@ -22,7 +22,7 @@ pub(crate) struct Resolve(pub(crate) Arc<Shared>);
 impl Stage for Resolve {
     const NAME: &'static str = "resolve";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         // The gate's own operations bring their tool along; it is in nobody's view.
         if call.tool.is_none() {
             let (entry, generation) = find(&self.0, &call.caller, &call.name)?;

@@ -17,7 +17,7 @@ pub(crate) struct Reuse(pub(crate) Arc<Shared>);
 impl Stage for Reuse {
     const NAME: &'static str = "reuse";
 
-    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         let lasts = call.tool()?.info().cache;
         let planned = call.planned()?;
         // What changes something must happen each time it is asked for.

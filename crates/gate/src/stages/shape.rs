@@ -22,7 +22,7 @@ pub(crate) struct Shape(pub(crate) Arc<Shared>);
 impl Stage for Shape {
     const NAME: &'static str = "shape";
 
-    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         let (id, caller, learnt) = (call.id, call.caller.clone(), call.learnt.clone());
         let settings = self.0.settings.load_full();
         let mut output = match next.run(call).await {

@@ -17,7 +17,7 @@ pub(crate) struct SlotStage(pub(crate) Arc<Shared>);
 impl Stage for SlotStage {
     const NAME: &'static str = "slot";
 
-    async fn handle(&self, call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         if let Some(turn) = &call.turn {
             let effects = call.planned()?.plan().effects();
             Call::unless_stopped(&call.live, turn.wait(effects)).await?;

@@ -21,7 +21,7 @@ pub(crate) struct Validate(pub(crate) Arc<Shared>);
 impl Stage for Validate {
     const NAME: &'static str = "validate";
 
-    async fn handle(&self, mut call: Call, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let planned = match call.own.take() {
             Some(planned) => planned?,
             None => plan(&self.0, &call.caller, call.tool()?, &call.args)?,

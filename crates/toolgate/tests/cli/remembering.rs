@@ -56,7 +56,10 @@ fn a_call_is_undone_unless_the_file_changed_since() {
     machine.file("a.txt", "by hand");
     let refused = machine.run(&["undo", &first]);
     assert_eq!(refused.code, 1);
-    assert!(refused.json()["message"].as_str().unwrap().contains("a.txt` changed since"), "{refused:?}");
+    assert!(
+        refused.json()["message"].as_str().unwrap().contains("a.txt` changed since"),
+        "{refused:?}"
+    );
     assert_eq!(machine.content("a.txt").as_deref(), Some("by hand"));
     machine.file("a.txt", "after");
     let undone = machine.run(&["undo", &first]);
