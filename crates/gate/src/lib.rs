@@ -16,6 +16,7 @@ mod hook;
 mod outcome;
 mod parts;
 mod passage;
+mod pem;
 mod permissions;
 mod pipeline;
 mod questions;

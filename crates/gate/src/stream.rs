@@ -1,14 +1,10 @@
 //! A stream of text, let through as far as no secret can begin in it and end later.
 
-use crate::redactor::Redactor;
+use crate::{pem, redactor::Redactor};
 
 /// What has not been let through yet.
 #[derive(Debug, Default)]
 pub(crate) struct Held(String);
-
-/// Begins the one kind of secret that has white space in it.
-const KEY_BEGINS: &str = "-----BEGIN";
-const KEY_ENDS: &str = "-----END";
 
 impl Held {
     /// Adds text; gives what can be let through.
@@ -30,9 +26,7 @@ impl Held {
     fn cut(&self, redactor: &Redactor) -> usize {
         let text = self.0.as_str();
         let named = text.len().saturating_sub(redactor.longest_named());
-        let open = text
-            .rfind(KEY_BEGINS)
-            .filter(|at| text.get(*at..).is_some_and(|from| !from.contains(KEY_ENDS)));
+        let open = pem::open_at(text);
         let safe = last_two_words(text).min(named).min(open.unwrap_or(text.len()));
         // A stream without white space is not held for ever.
         let least = text.len().saturating_sub(redactor.hold_back());
