@@ -29,7 +29,8 @@ impl fmt::Display for ConfigProblem {
     }
 }
 
-/// Everything wrong with a configuration file, in the order of the file. Never empty.
+/// What is wrong with a configuration file, in the order of the file. Never empty; of very many, the
+/// first hundred.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(problems))]
 pub struct ConfigError {

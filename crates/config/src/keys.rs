@@ -1,18 +1,105 @@
 //! Every key, once. The parser, error messages and the reference read this list.
 
-use crate::{Agent, Config, Key, slot::Slot};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use crate::{Agent, Config, Key, Layer, key::FindSlot};
 
 /// Every key, by section.
 pub fn keys() -> &'static [Key] {
-    KEYS
+    &KEYS
 }
 
-const KEYS: &[Key] = &[
+/// The lists of a layer.
+macro_rules! lists {
+    ($path:literal, $who:literal, |$config:ident, $names:tt| $layer:expr) => {
+        [
+            key(
+                concat!($path, ".allow"),
+                "",
+                concat!("Only these tools ", $who, ". Unset is no opinion, `[]` is nothing."),
+                |$config, $names| &mut $layer.allow,
+            ),
+            key(
+                concat!($path, ".also_allow"),
+                "",
+                concat!("These tools too ", $who, ", besides what the rest of this table allows."),
+                |$config, $names| &mut $layer.also_allow,
+            ),
+            key(
+                concat!($path, ".deny"),
+                "",
+                concat!("Never these tools ", $who, "; stronger than any `allow`."),
+                |$config, $names| &mut $layer.deny,
+            ),
+        ]
+    };
+}
+
+/// The profile and the lists of a layer.
+macro_rules! layer {
+    ($path:literal, $who:literal, |$config:ident, $names:tt| $layer:expr) => {{
+        let profile = key(
+            concat!($path, ".profile"),
+            "",
+            concat!("Only the tools of this set ", $who, "."),
+            |$config, $names| &mut $layer.profile,
+        );
+        let [allow, also_allow, deny] = lists!($path, $who, |$config, $names| $layer);
+        [profile, allow, also_allow, deny]
+    }};
+}
+
+static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    [
+        TOOLS,
+        &layer!(
+            "tools.by_provider.<provider>",
+            "when a model of this provider asks",
+            |c, names| named(&mut c.tools.by_provider, names)
+        ),
+        &layer!("tools.by_channel.<channel>", "on this channel", |c, names| named(
+            &mut c.tools.by_channel,
+            names
+        )),
+        &layer!("tools.by_sender.<sender>", "for this sender", |c, names| named(
+            &mut c.tools.by_sender,
+            names
+        )),
+        &lists!("tools.sandbox", "in a sandbox", |c, _| c.tools.sandbox),
+        &lists!("tools.subagents", "for an agent that another one started", |c, _| c
+            .tools
+            .subagents),
+        SUBAGENTS,
+        AGENTS,
+        &lists!("agents.<id>.tools", "for this agent", |c, names| agent(c, names).tools),
+        &layer!(
+            "agents.<id>.tools.by_provider.<provider>",
+            "for this agent when a model of this provider asks",
+            |c, names| named(&mut agent(c, names).tools.by_provider, names)
+        ),
+        REST,
+    ]
+    .concat()
+});
+
+const TOOLS: &[Key] = &[
+    key(
+        "tools.profile",
+        "",
+        "The set of tools to start from. Unset is `full` for the owner, `gateway` for anybody else.",
+        |c, _| &mut c.tools.profile,
+    ),
     key(
         "tools.allow",
         "",
         "Only these tools, or groups such as `group:fs`; `*` is all. Unset is no opinion, `[]` is nothing.",
         |c, _| &mut c.tools.allow,
+    ),
+    key(
+        "tools.also_allow",
+        "",
+        "These tools too, besides those of `tools.profile` or `tools.allow`.",
+        |c, _| &mut c.tools.also_allow,
     ),
     key("tools.deny", "", "Never these tools; stronger than any `allow`.", |c, _| {
         &mut c.tools.deny
@@ -35,18 +122,28 @@ const KEYS: &[Key] = &[
         "Paths that no tool may write, besides those that are always protected.",
         |c, _| &mut c.tools.fs.protected,
     ),
-    key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, id| {
-        &mut agent(c, id).workspace
+];
+
+const SUBAGENTS: &[Key] = &[key(
+    "tools.subagents.max_depth",
+    "3",
+    "How deep agents may start agents; the deepest may start none.",
+    |c, _| &mut c.tools.max_depth,
+)];
+
+const AGENTS: &[Key] = &[
+    key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, names| {
+        &mut agent(c, names).workspace
     }),
     key(
-        "agents.<id>.tools.allow",
+        "agents.<id>.tools.profile",
         "",
-        "Only these of the tools that everybody has. Unset is no opinion, `[]` is nothing.",
-        |c, id| &mut agent(c, id).tools.allow,
+        "The set of tools to start from for this agent, instead of `tools.profile`.",
+        |c, names| &mut agent(c, names).tools.profile,
     ),
-    key("agents.<id>.tools.deny", "", "Never these tools, for this agent.", |c, id| {
-        &mut agent(c, id).tools.deny
-    }),
+];
+
+const REST: &[Key] = &[
     key(
         "limits.timeout",
         "",
@@ -164,15 +261,16 @@ const KEYS: &[Key] = &[
     ),
 ];
 
-const fn key(
-    path: &'static str,
-    default: &'static str,
-    help: &'static str,
-    slot: for<'a> fn(&'a mut Config, &str) -> &'a mut dyn Slot,
-) -> Key {
+const fn key(path: &'static str, default: &'static str, help: &'static str, slot: FindSlot) -> Key {
     Key { path, default, help, slot }
 }
 
-fn agent<'a>(config: &'a mut Config, id: &str) -> &'a mut Agent {
-    config.agents.entry(id.to_owned()).or_default()
+/// The agent that the first name names.
+fn agent<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Agent {
+    config.agents.entry(names.first().cloned().unwrap_or_default()).or_default()
+}
+
+/// The layer that the last name names.
+fn named<'a>(layers: &'a mut BTreeMap<String, Layer>, names: &[String]) -> &'a mut Layer {
+    layers.entry(names.last().cloned().unwrap_or_default()).or_default()
 }

@@ -1,4 +1,5 @@
-//! Every configuration key, its kind, default and help, as data; read from TOML with file and line.
+//! Every configuration key, its kind, default and help, as data; read from TOML or JSON5 with file
+//! and line.
 //!
 //! This crate parses and decides nothing: whether a tool exists, what a rule means and which limit
 //! applies is known elsewhere. It must not know tools, stages or storage. It is also the only crate
@@ -10,15 +11,20 @@ mod agent;
 mod config;
 mod environment;
 mod error;
+mod json5;
 mod key;
 mod keys;
 mod kind;
+mod layer;
 mod limits;
+mod lines;
 mod load;
 mod node;
+mod openclaw;
 mod paths;
 mod place;
 mod problems;
+mod profile;
 mod reference;
 mod secret;
 mod secrets;
@@ -37,9 +43,11 @@ pub use error::{ConfigError, ConfigProblem};
 pub use key::Key;
 pub use keys::keys;
 pub use kind::Kind;
+pub use layer::Layer;
 pub use limits::Limits;
-pub use load::{load, parse};
+pub use load::{Loaded, load, load_with_warnings, parse, parse_with_warnings};
 pub use paths::{Paths, paths};
+pub use profile::ProfileName;
 pub use reference::reference;
 pub use secret::Secret;
 pub use secrets::{SecretValue, resolve_secrets};

@@ -2,15 +2,15 @@
 
 use tool::nearest;
 
-use crate::{Key, keys, node::Entry};
+use crate::{Key, key::is_name, keys, node::Entry, openclaw};
 
 /// A table of the file, and the keys that can follow.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     keys: Vec<&'static Key>,
     path: Vec<String>,
-    /// What stands for the part in angle brackets, once there was one.
-    pub(crate) name: String,
+    /// What stands for the parts in angle brackets so far.
+    pub(crate) names: Vec<String>,
 }
 
 impl Place {
@@ -24,11 +24,18 @@ impl Place {
         let known = snake_case(&entry.name);
         let keys = self.following(|part| part == known);
         if !keys.is_empty() {
-            return Some(Self { keys, path: self.with(&known), name: self.name.clone() });
+            return Some(Self { keys, path: self.with(&known), names: self.names.clone() });
         }
-        let keys = self.following(is_wild);
+        let keys = self.following(is_name);
         let fits = !keys.is_empty() && !entry.name.trim().is_empty();
-        fits.then(|| Self { keys, path: self.with(&entry.name), name: entry.name.clone() })
+        let names = || self.names.iter().chain([&entry.name]).cloned().collect();
+        fits.then(|| Self { keys, path: self.with(&entry.name), names: names() })
+    }
+
+    /// Whether `entry` is a key that `OpenClaw` has and we do not.
+    pub(crate) fn is_foreign(&self, entry: &Entry) -> bool {
+        let known = snake_case(&entry.name);
+        self.following(|part| part == known).is_empty() && openclaw::knows(&self.with(&known))
     }
 
     /// The key that ends here.
@@ -36,9 +43,10 @@ impl Place {
         self.keys.iter().copied().find(|key| key.part(self.path.len()).is_none())
     }
 
-    /// The keys that end here or further down.
-    pub(crate) fn keys(&self) -> &[&'static Key] {
-        &self.keys
+    /// A key whose names are all known here, if this is a table that has a name.
+    pub(crate) fn named(&self) -> Option<&'static Key> {
+        let count = self.names.len();
+        self.keys.iter().copied().find(|key| count > 0 && key.names() == count)
     }
 
     /// The whole key as people write it.
@@ -82,10 +90,6 @@ impl Place {
     fn with(&self, name: &str) -> Vec<String> {
         self.path.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
     }
-}
-
-fn is_wild(part: &str) -> bool {
-    part.starts_with('<')
 }
 
 /// `callsPerAgent` as `calls_per_agent`; anything else as it is.

@@ -18,7 +18,7 @@ pub(crate) trait Slot {
 pub(crate) struct Target<'a> {
     /// The whole key, for messages.
     pub(crate) key: &'a str,
-    /// What stands for the part in angle brackets.
+    /// What stands for the last part in angle brackets.
     pub(crate) name: &'a str,
 }
 

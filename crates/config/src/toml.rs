@@ -6,15 +6,13 @@ use ::toml::{
 };
 
 use crate::{
-    node::{Entry, Node, Position, Value},
+    lines::Lines,
+    node::{Entry, Node, Value},
     problems::Problems,
 };
 
 /// Deeper than any key; the parser allows so much that the stack would not hold it.
 const MAX_DEPTH: usize = 16;
-
-/// Further to the right nobody looks for a column, and counting them would take a long time.
-const MAX_WIDTH: usize = 10_000;
 
 /// The top of a TOML file, or nothing and at least one problem.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Vec<Entry> {
@@ -89,31 +87,4 @@ fn integer(number: &DeInteger<'_>) -> Value {
 fn float(number: &DeFloat<'_>) -> Value {
     let number = number.as_str().parse();
     number.map_or(Value::Other("a number that cannot be read"), Value::Float)
-}
-
-/// Finds lines and columns.
-struct Lines<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
-        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
-        Self { text, starts: std::iter::once(0).chain(ends).collect() }
-    }
-
-    fn position(&self, offset: usize) -> Position {
-        let line = self.starts.partition_point(|start| *start <= offset);
-        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
-        let before = self.text.get(start..offset).filter(|before| before.len() <= MAX_WIDTH);
-        Position {
-            line: small(line),
-            column: before.map_or(0, |text| small(text.chars().count() + 1)),
-        }
-    }
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

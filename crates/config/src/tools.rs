@@ -1,10 +1,10 @@
 //! The section `tools`.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use tool::FilePath;
 
-use crate::Spanned;
+use crate::{Layer, ProfileName, Spanned};
 
 /// A list of names in which every name has its line, and an empty list has one too.
 pub type Names = Spanned<Vec<Spanned<String>>>;
@@ -15,16 +15,63 @@ pub fn names<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Names {
 }
 
 /// Which tools there are and when to ask.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
+    /// The set of tools to start from; unset is what the role of the caller says.
+    pub profile: Option<Spanned<ProfileName>>,
     /// Only these; unset is no opinion, empty is nothing.
     pub allow: Option<Names>,
+    /// These besides the profile or `allow`.
+    pub also_allow: Option<Names>,
     /// Never these.
     pub deny: Option<Names>,
+    /// By the name of the model provider, as written.
+    pub by_provider: BTreeMap<String, Layer>,
+    /// By channel.
+    pub by_channel: BTreeMap<String, Layer>,
+    /// By sender.
+    pub by_sender: BTreeMap<String, Layer>,
+    /// For callers in a sandbox; never a profile.
+    pub sandbox: Layer,
+    /// For agents that another agent started; never a profile.
+    pub subagents: Layer,
+    /// How deep agents may start agents: `tools.subagents.max_depth`.
+    pub max_depth: Spanned<u32>,
     /// When a person is asked.
     pub ask: Spanned<Ask>,
     /// What file tools can reach.
     pub fs: Fs,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            profile: None,
+            allow: None,
+            also_allow: None,
+            deny: None,
+            by_provider: BTreeMap::new(),
+            by_channel: BTreeMap::new(),
+            by_sender: BTreeMap::new(),
+            sandbox: Layer::default(),
+            subagents: Layer::default(),
+            max_depth: 3.into(),
+            ask: Spanned::default(),
+            fs: Fs::default(),
+        }
+    }
+}
+
+impl Tools {
+    /// What it says about everybody.
+    pub fn layer(&self) -> Layer {
+        Layer {
+            profile: self.profile.clone(),
+            allow: self.allow.clone(),
+            also_allow: self.also_allow.clone(),
+            deny: self.deny.clone(),
+        }
+    }
 }
 
 /// What file tools can reach.

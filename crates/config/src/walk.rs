@@ -24,6 +24,13 @@ impl Walk<'_> {
     fn table(&mut self, place: &Place, entries: &[Entry]) {
         let mut seen = BTreeMap::new();
         for entry in entries {
+            if self.problems.is_full() {
+                return;
+            }
+            if place.is_foreign(entry) {
+                self.foreign(place, entry);
+                continue;
+            }
             let Some(next) = place.step(entry) else {
                 self.unknown(place, entry);
                 continue;
@@ -38,14 +45,15 @@ impl Walk<'_> {
     fn entry(&mut self, place: &Place, node: &Node) {
         match (place.leaf(), &node.value) {
             (Some(key), _) => {
-                let target = Target { key: &place.shown(), name: &place.name };
-                let slot = (key.slot)(self.config, &place.name);
+                let name = place.names.last().map(String::as_str).unwrap_or_default();
+                let target = Target { key: &place.shown(), name };
+                let slot = (key.slot)(self.config, &place.names);
                 slot.fill(&target, node, self.problems);
             }
             (None, Value::Table(entries)) => {
                 // An agent with an empty table is an agent all the same.
-                if let (Some(key), false) = (place.keys().first(), place.name.is_empty()) {
-                    (key.slot)(self.config, &place.name);
+                if let Some(key) = place.named() {
+                    (key.slot)(self.config, &place.names);
                 }
                 self.table(place, entries);
             }
@@ -66,9 +74,19 @@ impl Walk<'_> {
         self.problems.add(entry.position, &key, message);
     }
 
+    fn foreign(&mut self, place: &Place, entry: &Entry) {
+        let key = shorten(&place.shown_with(&entry.name));
+        let message = format!("`{key}` is a key of OpenClaw that Toolgate does not have; ignored");
+        self.problems.warn(entry.position, &key, message);
+    }
+
     fn twice(&mut self, place: &Place, one: &Entry, other: &Entry) {
-        let (one, two) = (&one.name, &other.name);
-        let message = format!("`{one}` and `{two}` are the same key; keep one of them");
-        self.problems.add(other.position, &place.shown(), message);
+        let (key, line) = (place.shown(), one.position.line);
+        let message = if one.name == other.name {
+            format!("`{}` stands in line {line} already; keep one of them", shorten(&key))
+        } else {
+            format!("`{}` and `{}` are the same key; keep one of them", one.name, other.name)
+        };
+        self.problems.add(other.position, &key, message);
     }
 }

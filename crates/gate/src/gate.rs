@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc, time::Instant};
 
 use config::Config;
+use policy::{Explanation, Rules, Warning, explain};
 use serde_json::{Value, json};
 use store::{Db, Journal};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,6 @@ use crate::{
     call::{Call, Learning, Origin, Planned},
     check::{Check, check},
     outcome::meta,
-    passage::Passage,
     pipeline::Pipeline,
     redactor::Redactor,
     registry::{Entry, Registry},
@@ -168,6 +168,36 @@ impl Gate {
         self.shared.view(caller)
     }
 
+    /// Why `caller` has the tool `name` or does not; also of tools that are not built yet. `None` if
+    /// nobody knows such a tool.
+    pub fn explain(&self, caller: &Caller, name: &str) -> Option<Explanation> {
+        let own = self.explain_alone(caller, name)?;
+        let above = caller.parent.as_ref().and_then(|parent| self.explain(parent, name));
+        Some(match above {
+            Some(above) => own.below(&above),
+            None => own,
+        })
+    }
+
+    fn explain_alone(&self, caller: &Caller, name: &str) -> Option<Explanation> {
+        let snapshot = self.shared.registry.snapshot();
+        let rules = Rules::new(&self.shared.settings.load().config, caller);
+        if let Some(entry) = snapshot.find(name) {
+            let missing = snapshot.unavailable(&entry.info().name);
+            return Some(explain(&rules, entry.info(), missing));
+        }
+        let planned = policy::planned().into_iter().find(|tool| policy::matches(name, tool))?;
+        Some(explain(&rules, &planned, Some("it is not part of this build yet")))
+    }
+
+    /// What in the lists of the configuration does nothing.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let (snapshot, planned) = (self.shared.registry.snapshot(), policy::planned());
+        let built = snapshot.tools().map(|entry| &**entry.info());
+        let tools: Vec<_> = built.chain(&planned).collect();
+        policy::warnings(&self.shared.settings.load().config, &tools)
+    }
+
     /// The journal.
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
@@ -259,18 +289,26 @@ impl Gate {
         }
     }
 
+    /// In a task of its own: whoever waits may go away, or look elsewhere for a while, and the call
+    /// still goes on and gets its outcome.
     async fn start(&self, call: Call) -> Outcome {
         let (id, name) = (call.id, call.name.clone());
         let (learnt, live) = (call.learnt.clone(), call.live.clone());
         // Boxed once: it is handed from stage to stage.
         let (pipeline, call) = (self.pipeline.clone(), Box::new(call));
-        let result = Passage::new(live.clone(), async move { pipeline.run(call).await }).await;
+        let stop = live.cancellation().clone().drop_guard();
+        let task = tokio::spawn(async move { pipeline.run(call).await });
+        let result = task.await.unwrap_or_else(|error| Err(ToolError::internal(error)));
+        stop.disarm();
         if let Err(error) = &result
             && let Some(detail) = error.operator_detail()
         {
             tracing::warn!(call = %id, tool = name, error = error.kind(), detail, "the call failed");
         }
-        let name = learnt.now().tool.as_deref().map_or(name, str::to_owned);
+        let found = learnt.now().tool.clone();
+        let settings = self.shared.settings.load();
+        let name =
+            found.map_or_else(|| settings.redactor.text(&name).into_owned(), |n| n.to_string());
         Outcome::new(&name, result, meta(id, &learnt, &live))
     }
 }

@@ -15,7 +15,6 @@ mod gate;
 mod hook;
 mod outcome;
 mod parts;
-mod passage;
 mod pem;
 mod permissions;
 mod pipeline;

@@ -1,9 +1,9 @@
 //! Configuration in the form the stages use it, replaced whole when it changes.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, time::Duration};
 
 use config::Config;
-use tool::{Rate, ToolInfo};
+use tool::{Rate, Redact, ToolInfo};
 
 use crate::{
     definition::DefinitionLimits, redactor::Redactor, slots::SlotLimits, validate::ArgumentLimits,
@@ -65,6 +65,12 @@ impl Settings {
 
     pub(crate) fn model_output_bytes(&self) -> usize {
         size(self.config.limits.model_output_bytes.value)
+    }
+}
+
+impl Redact for Settings {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redactor.text(text)
     }
 }
 

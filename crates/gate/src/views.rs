@@ -6,7 +6,7 @@ use std::{
 };
 
 use policy::{Rule, Rules};
-use tool::{Caller, Role};
+use tool::{Caller, Confined, Role};
 
 use crate::{
     registry::{Entry, Snapshot},
@@ -38,11 +38,19 @@ pub enum Found<'a> {
 }
 
 impl View {
-    fn new(snapshot: Arc<Snapshot>, settings: &Settings, caller: &Caller) -> Self {
+    /// Works out the view; a child has at most what its parent has.
+    fn new(
+        snapshot: Arc<Snapshot>,
+        settings: &Settings,
+        caller: &Caller,
+        parent: Option<&Self>,
+    ) -> Self {
         let rules = Rules::new(&settings.config, caller);
         let against = snapshot.tools().filter_map(|entry| {
-            let rule = rules.against(entry.info())?;
-            Some((entry.info().name.clone(), rule))
+            let name = &entry.info().name;
+            let inherited = parent.and_then(|parent| parent.against.get(name)).map(inherited);
+            let rule = inherited.or_else(|| rules.against(entry.info()))?;
+            Some((name.clone(), rule))
         });
         let against = against.collect();
         Self { snapshot, settings: settings.generation, against }
@@ -81,13 +89,51 @@ impl View {
     }
 }
 
+/// What a parent does not have, for the child.
+fn inherited(rule: &Rule) -> Rule {
+    Rule { layer: "parent", text: format!("{}: {}", rule.layer, rule.text), at: rule.at.clone() }
+}
+
+/// What of a caller a view depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    agent: Arc<str>,
+    provider: Option<Arc<str>>,
+    channel: Option<Arc<str>>,
+    /// Only if configuration says something about them: senders are many.
+    sender: Option<Arc<str>>,
+    role: Role,
+    owner: bool,
+    confined: Confined,
+    parent: Option<Box<Self>>,
+}
+
+impl Key {
+    fn new(caller: &Caller, settings: &Settings) -> Self {
+        let named = |sender: &&Arc<str>| {
+            let known = &settings.config.tools.by_sender;
+            known.keys().any(|name| name.eq_ignore_ascii_case(sender))
+        };
+        Self {
+            agent: caller.agent.clone(),
+            provider: caller.provider.clone(),
+            channel: caller.channel.clone(),
+            sender: caller.sender.as_ref().filter(named).cloned(),
+            role: caller.role,
+            owner: caller.is_owner(),
+            confined: caller.confined,
+            parent: caller.parent.as_ref().map(|parent| Box::new(Self::new(parent, settings))),
+        }
+    }
+}
+
 /// Views by what they depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Views {
     views: Mutex<ByCaller>,
 }
 
-type ByCaller = HashMap<(Arc<str>, Role), Arc<View>>;
+type ByCaller = HashMap<Key, Arc<View>>;
 
 impl Views {
     /// The view of `caller` now.
@@ -97,14 +143,15 @@ impl Views {
         settings: &Settings,
         caller: &Caller,
     ) -> Arc<View> {
-        let key = (caller.agent.clone(), caller.role);
+        let key = Key::new(caller, settings);
         if let Some(view) = self.lock().get(&key).filter(|view| {
             view.settings == settings.generation && Arc::ptr_eq(&view.snapshot, snapshot)
         }) {
             return view.clone();
         }
         // Worked out without the lock: a large registry must not hold up callers that have a view.
-        let view = Arc::new(View::new(snapshot.clone(), settings, caller));
+        let parent = caller.parent.as_ref().map(|parent| self.get(snapshot, settings, parent));
+        let view = Arc::new(View::new(snapshot.clone(), settings, caller, parent.as_deref()));
         let mut views = self.lock();
         if views.len() >= MAX_VIEWS {
             views.clear();

@@ -5,14 +5,22 @@
 //!
 //! Start from [`decide`], which answers for one call, and [`Rules`], which answers for one tool.
 
+mod catalogue;
 mod credential;
 mod decide;
+mod explain;
+mod layer;
 mod name;
 mod protected;
 mod rules;
+mod warnings;
 
+pub use catalogue::planned;
 pub use credential::is_credential;
 pub use decide::{Decision, Verdict, decide};
+pub use explain::{Explanation, LayerVerdict, explain};
+pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
 pub use protected::Protected;
-pub use rules::{Rule, Rules};
+pub use rules::Rules;
+pub use warnings::{Warning, warnings};

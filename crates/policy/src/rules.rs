@@ -1,149 +1,140 @@
 //! Which tools a caller has.
 
-use config::{Config, Names};
-use tool::{Caller, Role, ToolInfo};
+use std::collections::BTreeMap;
 
-use crate::matches;
+use config::{Config, Layer, ProfileName};
+use tool::{Caller, Confined, Role, ToolInfo};
 
-/// What a tool that writes stands for: who may not write may not edit either.
-const WRITERS: &[&str] = &["apply_patch", "edit"];
+use crate::layer::{Applied, Opinion, Rule};
 
-/// The rule that takes a tool away.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    /// The layer it stands in: `global`, `agent`, `owner`.
-    pub layer: &'static str,
-    /// What it says, for people.
-    pub text: String,
-    /// Where it is written, if it is.
-    pub at: Option<String>,
-}
+/// What an agent in a sandbox goes without.
+const SANDBOX_LOSES: &[&str] = &["browser", "canvas", "cron", "gateway", "nodes"];
+/// What an agent that another one spawned goes without.
+const SUBAGENT_LOSES: &[&str] = &["agents_list", "cron", "gateway"];
+/// What it goes without at the depth limit besides.
+const DEEPEST_LOSES: &[&str] = &["agents_list", "cron", "gateway", "sessions_spawn", "subagents"];
 
-/// The policy layers that apply to one caller. Each can only take tools away.
+/// The policy layers that apply to one caller, in order. Each can only take tools away.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    layers: Vec<Layer>,
-    role: Role,
-}
-
-#[derive(Debug, Clone)]
-struct Layer {
-    name: &'static str,
-    allow: Option<Names>,
-    deny: Option<Names>,
+    layers: Vec<Applied>,
+    owner: bool,
 }
 
 impl Rules {
-    /// The layers of `config` that apply to `caller`.
+    /// The layers of `config` that apply to `caller`. What its parent has is the gate's business.
     pub fn new(config: &Config, caller: &Caller) -> Self {
-        let global = Layer {
-            name: "global",
-            allow: config.tools.allow.clone(),
-            deny: config.tools.deny.clone(),
-        };
-        let agent = config.agents.get(&*caller.agent).map(|agent| Layer {
-            name: "agent",
-            allow: agent.tools.allow.clone(),
-            deny: agent.tools.deny.clone(),
-        });
-        Self { layers: std::iter::once(global).chain(agent).collect(), role: caller.role }
+        let mut layers = profiles(config, caller);
+        layers.extend(lists(config, caller));
+        layers.extend(groups(config, caller));
+        layers.extend(places(config, caller));
+        Self { layers, owner: caller.is_owner() }
+    }
+
+    /// What each layer says about `tool`, in order; the last one is about owner-only tools.
+    pub fn opinions(&self, tool: &ToolInfo) -> Vec<(&'static str, Opinion)> {
+        let layered = self.layers.iter().map(|layer| (layer.name, layer.opinion(tool)));
+        layered.chain([("owner", self.owner_only(tool))]).collect()
     }
 
     /// The first rule that takes `tool` away, or `None` if the caller has it.
     pub fn against(&self, tool: &ToolInfo) -> Option<Rule> {
-        let layered = self.layers.iter().find_map(|layer| layer.against(tool));
-        layered.or_else(|| self.owner_only(tool))
+        let owner = std::iter::once_with(|| self.owner_only(tool));
+        let mut all = self.layers.iter().map(|layer| layer.opinion(tool)).chain(owner);
+        all.find_map(|opinion| match opinion {
+            Opinion::Takes(rule) => Some(rule),
+            Opinion::None | Opinion::Keeps(_) => None,
+        })
     }
 
-    fn owner_only(&self, tool: &ToolInfo) -> Option<Rule> {
-        let withheld = tool.owner_only && self.role != Role::Owner;
+    fn owner_only(&self, tool: &ToolInfo) -> Opinion {
+        if !tool.owner_only || self.owner {
+            return Opinion::None;
+        }
         let text = "the tool is for the owner".to_owned();
-        withheld.then_some(Rule { layer: "owner", text, at: None })
+        Opinion::Takes(Rule { layer: "owner", text, at: None })
     }
 }
 
-impl Layer {
-    /// Deny is looked at first; an allow list that is there and empty allows nothing.
-    fn against(&self, tool: &ToolInfo) -> Option<Rule> {
-        let rule = |text, at: Option<String>| Rule { layer: self.name, text, at };
-        let denied = self.deny.iter().flat_map(|names| names.iter());
-        if let Some(denied) = denied.clone().find(|pattern| denies(&pattern.value, tool)) {
-            let text = format!("deny `{}`", denied.value);
-            return Some(rule(text, denied.at.as_ref().map(ToString::to_string)));
-        }
-        let allow = self.allow.as_ref()?;
-        if allow.iter().any(|pattern| matches(&pattern.value, tool)) {
-            return None;
-        }
-        Some(rule("not in the allow list".to_owned(), allow.at.as_ref().map(ToString::to_string)))
-    }
+/// The profile, and the one of the provider. An agent's own replaces the one of all.
+fn profiles(config: &Config, caller: &Caller) -> Vec<Applied> {
+    let global = config.tools.layer();
+    let agent = config.agents.get(&*caller.agent).map(|agent| agent.tools.layer());
+    let source = agent.filter(|agent| agent.profile.is_some()).unwrap_or(global);
+    let default = match caller.role {
+        Role::Owner => ProfileName::Full,
+        Role::Member => ProfileName::Gateway,
+    };
+    let own =
+        Applied { default_profile: Some(default), ..Applied::new("profile", widened(source)) };
+    let by_provider = by_provider(config, caller);
+    let provider = by_provider.into_iter().rev().find(|(_, layer)| layer.profile.is_some());
+    let provider = provider.map(|(_, layer)| Applied::new("provider profile", widened(layer)));
+    std::iter::once(own).chain(provider).collect()
 }
 
-fn denies(pattern: &str, tool: &ToolInfo) -> bool {
-    let writer = WRITERS.contains(&&*tool.name) && crate::fold(pattern) == "write";
-    writer || matches(pattern, tool)
+/// A profile with what its own layer adds to it, and nothing else of that layer.
+fn widened(layer: Layer) -> Layer {
+    let Layer { profile, also_allow, .. } = layer;
+    Layer { profile, also_allow, ..Layer::default() }
+}
+
+/// What is allowed and denied by everybody, for the provider, for the agent, for both.
+fn lists(config: &Config, caller: &Caller) -> Vec<Applied> {
+    let list = |layer: Layer| Layer { profile: None, ..layer };
+    let agent = config.agents.get(&*caller.agent);
+    let mut layers = vec![Applied::new("global", list(config.tools.layer()))];
+    let mut providers = by_provider(config, caller);
+    let mut take = |name: &str| {
+        let at = providers.iter().position(|(layer, _)| *layer == name)?;
+        let (name, layer) = providers.swap_remove(at);
+        Some(Applied::new(name, list(layer)))
+    };
+    layers.extend(take("global provider"));
+    layers.extend(agent.map(|agent| Applied::new("agent", list(agent.tools.layer()))));
+    layers.extend(take("agent provider"));
+    layers
+}
+
+/// What is said about the caller's provider, for everybody and for the agent.
+fn by_provider(config: &Config, caller: &Caller) -> Vec<(&'static str, Layer)> {
+    let Some(provider) = &caller.provider else { return Vec::new() };
+    let global = named(&config.tools.by_provider, provider).map(|layer| ("global provider", layer));
+    let agent = config.agents.get(&*caller.agent);
+    let agent = agent.and_then(|agent| named(&agent.tools.by_provider, provider));
+    global.into_iter().chain(agent.map(|layer| ("agent provider", layer))).collect()
+}
+
+/// What is said about the channel a message came by, and about who wrote it.
+fn groups(config: &Config, caller: &Caller) -> Vec<Applied> {
+    let channel = caller.channel.as_ref().and_then(|name| named(&config.tools.by_channel, name));
+    let sender = caller.sender.as_ref().and_then(|name| named(&config.tools.by_sender, name));
+    let channel = channel.map(|layer| Applied::new("group", layer));
+    channel.into_iter().chain(sender.map(|layer| Applied::new("sender", layer))).collect()
+}
+
+/// What an agent goes without in a sandbox, and below another agent.
+fn places(config: &Config, caller: &Caller) -> Vec<Applied> {
+    let mut layers = Vec::new();
+    if caller.confined == Confined::Sandboxed {
+        let layer = Applied::new("sandbox", config.tools.sandbox.clone());
+        layers.push(Applied { loses: SANDBOX_LOSES, ..layer });
+    }
+    let depth = caller.depth();
+    if depth > 0 {
+        let deepest = depth >= config.tools.max_depth.value as usize;
+        let loses = if deepest { DEEPEST_LOSES } else { SUBAGENT_LOSES };
+        let layer = Applied::new("sub-agent", config.tools.subagents.clone());
+        layers.push(Applied { loses, ..layer });
+    }
+    layers
+}
+
+/// Names of providers, channels and senders are alike in any case.
+fn named(layers: &BTreeMap<String, Layer>, name: &str) -> Option<Layer> {
+    let found = layers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+    found.map(|(_, layer)| layer.clone())
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use tool::{Caller, Info, Section, ToolInfo};
-
-    use super::Rules;
-
-    fn tool(name: &str) -> ToolInfo {
-        let info = Info { section: Section::Fs, owner_only: name == "cron", ..Info::DEFAULT };
-        ToolInfo::with(name, "A tool.", json!({}), info)
-    }
-
-    #[test]
-    fn a_layer_only_takes_away() {
-        let rules =
-            |text: &str, caller| Rules::new(&config::parse(text, "t.toml").unwrap(), &caller);
-        let owner = || Caller::owner("main");
-        for (text, caller, name, expected) in [
-            ("", owner(), "read", None),
-            (
-                "[tools]\nallow = []",
-                owner(),
-                "read",
-                Some("global: not in the allow list t.toml:2"),
-            ),
-            ("[tools]\nallow = [\"r*\"]", owner(), "read", None),
-            (
-                "[tools]\nallow = [\"read\"]\ndeny = [\"group:fs\"]",
-                owner(),
-                "read",
-                Some("global: deny `group:fs` t.toml:3"),
-            ),
-            ("[tools]\ndeny = [\"write\"]", owner(), "edit", Some("global: deny `write` t.toml:2")),
-            (
-                "[tools]\nallow = [\"write\"]",
-                owner(),
-                "edit",
-                Some("global: not in the allow list t.toml:2"),
-            ),
-            (
-                "[tools]\ndeny = [\"read\"]\n[agents.main.tools]\nallow = [\"read\"]",
-                owner(),
-                "read",
-                Some("global: deny `read` t.toml:2"),
-            ),
-            (
-                "[agents.main.tools]\ndeny = [\"read\"]",
-                owner(),
-                "read",
-                Some("agent: deny `read` t.toml:2"),
-            ),
-            ("[agents.other.tools]\ndeny = [\"read\"]", owner(), "read", None),
-            ("", Caller::member("bo", "main"), "cron", Some("owner: the tool is for the owner")),
-        ] {
-            let rule = rules(text, caller).against(&tool(name));
-            let shown = rule.map(|rule| {
-                let at = rule.at.map(|at| format!(" {at}")).unwrap_or_default();
-                format!("{}: {}{at}", rule.layer, rule.text)
-            });
-            assert_eq!(shown.as_deref(), expected, "{text} {name}");
-        }
-    }
-}
+mod tests;

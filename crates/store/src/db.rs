@@ -9,7 +9,7 @@ mod permissions;
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use rusqlite::OpenFlags;
@@ -18,6 +18,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::task::spawn_blocking;
+use tool::CallId;
 
 pub use self::{
     approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval, Which},
@@ -28,6 +29,7 @@ pub use self::{
 use crate::{
     StoreError,
     folder::{FolderLock, private_file},
+    time::micros,
 };
 
 /// The format this code reads and writes.
@@ -99,6 +101,29 @@ async fn migrate(pool: &SqlitePool, path: &Path) -> Result<(), StoreError> {
         FORMAT => Ok(()),
         found => Err(StoreError::Newer { path: path.to_owned(), found }),
     }
+}
+
+/// Takes back the questions of calls whose process died, so that nobody answers what nobody waits
+/// for. May block; for start-up, where there is no runtime yet.
+pub fn withdraw_questions(
+    data: &Path,
+    calls: &[CallId],
+    now: SystemTime,
+) -> Result<(), StoreError> {
+    let path = data.join("toolgate.db");
+    if calls.is_empty() || !path.exists() {
+        return Ok(());
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(PATIENCE)?;
+    let sql = "UPDATE approvals SET status = 'withdrawn', answered_at = ?,
+        message = 'the process that asked died' WHERE status = 'pending' AND call_id = ?";
+    let mut update = conn.prepare(sql)?;
+    for call in calls {
+        update.execute((micros(now), call.to_string()))?;
+    }
+    Ok(())
 }
 
 async fn watch(path: PathBuf) -> Result<rusqlite::Connection, StoreError> {

@@ -15,7 +15,7 @@ mod time;
 
 pub use db::{
     Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
-    Permission, PermissionState, Wanted, Which,
+    Permission, PermissionState, Wanted, Which, withdraw_questions,
 };
 pub use error::StoreError;
 pub use journal::{

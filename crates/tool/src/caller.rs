@@ -31,6 +31,20 @@ pub struct Caller {
     pub provider: Option<Arc<str>>,
     /// What the user is here.
     pub role: Role,
+    /// Whether the agent itself runs in a sandbox.
+    pub confined: Confined,
+    /// The agent that spawned this one, which therefore has at least its rights.
+    pub parent: Option<Arc<Self>>,
+}
+
+/// Whether an agent itself runs in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confined {
+    /// It does.
+    Sandboxed,
+    /// It does not.
+    Free,
 }
 
 impl Caller {
@@ -44,7 +58,19 @@ impl Caller {
             channel: None,
             provider: None,
             role: Role::Owner,
+            confined: Confined::Free,
+            parent: None,
         }
+    }
+
+    /// How many agents are above this one.
+    pub fn depth(&self) -> usize {
+        std::iter::successors(self.parent.as_ref(), |caller| caller.parent.as_ref()).count()
+    }
+
+    /// Whether the message came from the owner: the one thing owner-only tools ask.
+    pub fn is_owner(&self) -> bool {
+        self.role == Role::Owner && self.sender.as_ref().is_none_or(|sender| *sender == self.user)
     }
 
     /// Another user, through `agent`, in the session `main`.

@@ -38,6 +38,8 @@ pub enum FileContent {
         /// Permission bits.
         mode: Option<u32>,
     },
+    /// What is there now, and this after it.
+    Append(Vec<u8>),
     /// The file that was kept under this hash when an earlier change replaced it.
     Kept {
         /// Names the content.

@@ -5,7 +5,9 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use crate::{CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Plan, ToolError, Updates};
+use crate::{
+    CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Plan, Redact, ToolError, Updates,
+};
 
 /// What the gate builds a context from.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub struct ContextParts {
     pub deadline: Instant,
     pub clock: Arc<dyn Clock>,
     pub updates: Updates,
+    pub redact: Arc<dyn Redact>,
     /// `None` unless the tool says that it uses files.
     pub disk: Option<Arc<dyn Disk>>,
     pub log: Arc<dyn ChangeLog>,
@@ -32,15 +35,17 @@ pub struct ToolContext {
     deadline: Instant,
     clock: Arc<dyn Clock>,
     updates: Updates,
+    redact: Arc<dyn Redact>,
     files: Files,
 }
 
 impl ToolContext {
     /// Only the gate builds one, after it has redeemed a permit; a lint keeps everybody else out.
     pub fn new(parts: ContextParts) -> Self {
-        let ContextParts { call, caller, plan, live, deadline, clock, updates, disk, log } = parts;
+        let ContextParts { call, caller, plan, live, deadline, clock, updates, redact, disk, log } =
+            parts;
         let files = Files { call, plan, live: live.clone(), disk, log };
-        Self { call, caller, live, deadline, clock, updates, files }
+        Self { call, caller, live, deadline, clock, updates, redact, files }
     }
 
     /// Id of the call.
@@ -71,6 +76,11 @@ impl ToolContext {
     /// Whether the call may go on.
     pub const fn live(&self) -> &Arc<Live> {
         &self.live
+    }
+
+    /// Takes secrets out of text that is about to be cut. What is not cut needs no care.
+    pub const fn redact(&self) -> &Arc<dyn Redact> {
+        &self.redact
     }
 
     /// Reports a partial result.

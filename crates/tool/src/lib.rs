@@ -26,6 +26,7 @@ mod outcome;
 mod output;
 mod path;
 mod plan;
+mod redact;
 mod schema;
 mod tool;
 mod updates;
@@ -34,7 +35,7 @@ mod walk;
 pub use arguments::parse_json;
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
 pub use call::{CallId, CallIds, ToolCall};
-pub use caller::{Caller, Role};
+pub use caller::{Caller, Confined, Role};
 pub use capability::{Capabilities, Capability};
 pub use change::{
     Change, ChangeKind, ChangeLog, Changed, Commit, Expect, FileChange, FileContent, FileState,
@@ -53,6 +54,7 @@ pub use outcome::{Meta, Outcome, Place};
 pub use output::{Block, ToolOutput, Usage};
 pub use path::FilePath;
 pub use plan::{Need, Plan};
+pub use redact::Redact;
 pub use schema::{plain_schema, schema_of};
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
 pub use updates::{UpdateSink, Updates};

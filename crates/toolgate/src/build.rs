@@ -57,7 +57,15 @@ impl Gate {
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         let redactor = redactor(&config, &self.data)?;
         self.inner.configure(config, redactor);
+        self.warn();
         Ok(())
+    }
+
+    /// Says once what in the policy lists does nothing.
+    fn warn(&self) {
+        for warning in self.inner.warnings() {
+            tracing::warn!("{warning}");
+        }
     }
 
     /// The files and everything else tools can be given.
@@ -177,7 +185,7 @@ impl GateBuilder {
             journal
         } else {
             let journal = Journal::open(&data, clock.clone())?;
-            recover(&journal, &world, &clock)?;
+            recover(&journal, &world, &clock, &data)?;
             upkeep::start(&data, &self.config, &journal, &world, &clock);
             journal
         };
@@ -190,7 +198,10 @@ impl GateBuilder {
             approvers: self.approvers,
             hooks: self.hooks,
         };
-        Ok(Gate { inner: gate::Gate::new(parts.assemble(self.tools)?, stages), world, data })
+        let gate =
+            Gate { inner: gate::Gate::new(parts.assemble(self.tools)?, stages), world, data };
+        gate.warn();
+        Ok(gate)
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{
     approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, check::Check,
     completions::Completions, doctor::Doctor, history::History, man::Man, permissions::Permissions,
-    tools::Tools, tour::Tour, undo::Undo,
+    policy::Policy, tools::Tools, tour::Tour, undo::Undo,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Check(Check),
     Approvals(Approvals),
     Permissions(Permissions),
+    Policy(Policy),
     History(History),
     Undo(Undo),
     Audit(Audit),

@@ -46,9 +46,10 @@ pub use gate::{
 };
 pub use schemars::JsonSchema;
 pub use tool::{
-    AnyTool, Block, BoxFuture, CallId, Caller, Capability, Clock, Effect, Effects, FilePath, Info,
-    Need, Outcome, Plan, Prepared, Profile, Rate, Requires, Role, SandboxNeed, Section, Tool,
-    ToolContext, ToolError, ToolInfo, ToolOutput, ToolResult, Typed, UpdateSink, Updates,
+    AnyTool, Block, BoxFuture, CallId, Caller, Capability, Clock, Confined, Effect, Effects,
+    FilePath, Info, Need, Outcome, Plan, Prepared, Profile, Rate, Requires, Role, SandboxNeed,
+    Section, Tool, ToolContext, ToolError, ToolInfo, ToolOutput, ToolResult, Typed, UpdateSink,
+    Updates,
 };
 pub use tools::builtin;
 

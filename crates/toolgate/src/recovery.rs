@@ -1,8 +1,8 @@
 //! Puts in order what processes that died left behind.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
-use store::{Durability, Ending, Journal, OpenCall, Record};
+use store::{Durability, Ending, Journal, OpenCall, Record, withdraw_questions};
 use tool::{Clock, ToolError};
 use world::{Recovered, Unfinished, World};
 
@@ -13,8 +13,11 @@ pub(crate) fn recover(
     journal: &Journal,
     world: &World,
     clock: &Arc<dyn Clock>,
+    data: &Path,
 ) -> Result<(), BuildError> {
     for writer in journal.abandoned()? {
+        let calls: Vec<_> = writer.calls.iter().map(|open| open.call).collect();
+        withdraw_questions(data, &calls, clock.now())?;
         for open in &writer.calls {
             finish(journal, world, open)?;
             let ending = Record::Outcome(Box::new(interrupted(open, clock)));

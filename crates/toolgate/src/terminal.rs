@@ -73,7 +73,6 @@ fn always(tty: &mut File, question: &Question) -> io::Result<Answer> {
 pub(crate) fn in_words(scope: Option<&str>) -> String {
     let Some(scope) = scope else { return "exactly this call".to_owned() };
     match scope.split_once(':') {
-        Some(("folder", ".")) => "anything in the workspace".to_owned(),
         Some(("folder", folder)) => format!("anything in the folder `{}`", visible(folder)),
         Some(("permission", name)) => format!("everything that needs the permission `{name}`"),
         _ => visible(scope),

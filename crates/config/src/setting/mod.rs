@@ -6,6 +6,7 @@ mod duration;
 mod list;
 mod name;
 mod path;
+mod profile;
 mod rate;
 mod secret;
 mod size;

@@ -5,13 +5,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-use config::{keys, parse};
+use config::{keys, parse, parse_with_warnings};
 use proptest::prelude::*;
 
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in any::<String>()) {
-        let _ = parse(&text, "any.toml").map_err(|error| error.to_string());
+        for file in ["any.toml", "any.json5"] {
+            let _ = parse_with_warnings(&text, file).map_err(|error| error.to_string());
+        }
+    }
+
+    #[test]
+    fn anything_that_looks_like_json5_is_read_or_refused(
+        parts in prop::collection::vec(json_part(), 0..24),
+    ) {
+        let text = format!("{{{}}}", parts.concat());
+        if let Err(error) = parse(&text, "any.json5") {
+            prop_assert!(!error.problems().is_empty());
+            let last = u32::try_from(text.matches('\n').count()).unwrap() + 1;
+            prop_assert!(error.problems().iter().all(|problem| (1..=last).contains(&problem.line)));
+        }
     }
 
     #[test]
@@ -33,6 +47,25 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![known, "[a-zA-Z_.\"']{0,12}", "\\[[a-z.]{0,8}\\]#"]
 }
 
+fn json_part() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(
+            &[
+                "{", "}", "[", "]", ":", ",", "'", "\"", "\\", "/*", "*/", "//", "\n", "\\u",
+                "\u{feff}"
+            ][..]
+        )
+        .prop_map(str::to_owned),
+        prop::sample::select(keys())
+            .prop_flat_map(|key| prop::sample::select(key.path.split('.').collect::<Vec<_>>()))
+            .prop_map(|part| format!("'{part}': ")),
+        "(tools|agents|list|sandbox|id|deny|\\$schema): ?[\\[{]?",
+        "[-+]?[0-9.eExX]{0,6}|-?Infinity|NaN|true|null",
+        "'[^'\\n]{0,6}',?",
+        any::<String>(),
+    ]
+}
+
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
@@ -49,6 +82,12 @@ fn a_long_line_is_read_in_no_time() {
     let text = format!("tools.deny = [{}7]", "'x',".repeat(250_000));
     let error = parse(&text, "long.toml").unwrap_err().to_string();
     assert_eq!(error, "long.toml:1: `tools.deny`: expected a name such as `read`, got `7`");
+    let text = format!("{{tools:{{deny:[{}7]}}}}", "'x',".repeat(250_000));
+    let error = parse(&text, "long.json5").unwrap_err().to_string();
+    assert_eq!(error, "long.json5:1: `tools.deny`: expected a name such as `read`, got `7`");
+    let keys: Vec<_> = (0..100_000).map(|number| format!("a{number}:1,")).collect();
+    let text = format!("{{{}}}", keys.concat());
+    assert_eq!(parse(&text, "long.json5").unwrap_err().problems().len(), 100);
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 
@@ -62,6 +101,10 @@ fn deep_nesting_is_refused() {
         format!("[{}]", keys(100_000)),
     ] {
         parse(&text, "deep.toml").unwrap_err();
+    }
+    for open in ["[", "{a:", "{a:[", "/*", "{", "{'", "{a:'\\"] {
+        parse(&open.repeat(100_000), "deep.json5").unwrap_err();
+        parse(&format!("{{a:{}", open.repeat(100_000)), "deep.json5").unwrap_err();
     }
     let open = format!("{{ {} = ", keys(79));
     let text = format!("{0} = {1}1{2}", keys(79), open.repeat(78), "}".repeat(78));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use config::{Config, Key, Kind, keys, reference};
 
-use crate::{read, refused};
+use crate::{read, read_json, refused, refused_json};
 
 /// The key with something in the place of a part in angle brackets.
 fn concrete(key: &Key) -> String {
@@ -41,6 +41,40 @@ fn every_key_fills_the_field_of_its_name() {
         let before = filled.split("at: Some").next().unwrap().rsplit("at: None").next().unwrap();
         let field = key.path.rsplit('.').find(|part| !part.starts_with('<')).unwrap();
         assert!(before.contains(&format!("{field}: ")), "{}: {filled}", key.path);
+    }
+}
+
+/// The key and a value as JSON5, each name through `spell`.
+fn json(key: &Key, value: &str, spell: fn(&str) -> String) -> String {
+    concrete(key).rsplit('.').fold(value.to_owned(), |inside, name| {
+        format!("{{ // {name}\n  {}: {inside},\n}}", spell(name))
+    })
+}
+
+fn camel_case(name: &str) -> String {
+    let mut after = ' ';
+    let letters = name.chars().map(|letter| {
+        let upper = std::mem::replace(&mut after, letter) == '_';
+        if upper { letter.to_ascii_uppercase() } else { letter }
+    });
+    letters.filter(|letter| *letter != '_').collect()
+}
+
+#[test]
+fn every_key_is_the_same_in_json5() {
+    for key in keys() {
+        let value = sample(key.kind());
+        let expected = read(&format!("{} = {value}", concrete(key)));
+        for spell in [str::to_owned, camel_case, |name: &str| format!("'{name}'")] {
+            let text = json(key, &value, spell);
+            assert_eq!(read_json(&text), expected, "{text}");
+        }
+        let message = refused_json(&json(key, "null", camel_case));
+        let depth = key.path.split('.').count();
+        let expected = format!("toolgate.json5:{}:", depth + 1);
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(message.contains(&format!("`{}`: expected ", concrete(key))), "{message}");
+        assert!(message.contains(", got null"), "{message}");
     }
 }
 
@@ -86,6 +120,11 @@ fn the_reference_lists_every_key_and_its_example_is_right() {
     for key in keys() {
         assert!(page.contains(&format!("| `{}` | ", key.path)), "{}", key.path);
     }
-    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
-    assert_eq!(read(example).agents.len(), 1);
+    let block = |language: &str| {
+        let start = format!("```{language}\n");
+        page.split(&start).nth(1).unwrap().split("```").next().unwrap().to_owned()
+    };
+    let example = read(&block("toml"));
+    assert_eq!(example.agents.len(), 1);
+    assert_eq!(read_json(&block("json5")), example);
 }

@@ -32,7 +32,7 @@ github = "ghp_hunter2"
     toolgate.toml:8:18: `tools.deny`: expected a name such as `read`, got `7`
     toolgate.toml:8:21: `tools.deny`: expected a name such as `read`, got an empty text
     toolgate.toml:8:25: `tools.deny`: expected a name such as `read`, got a list
-    toolgate.toml:9:7: `tools.ask`: expected `auto`, `smart` or `always`, got `allways`
+    toolgate.toml:9:7: `tools.ask`: expected `auto`, `smart` or `always`, got `allways`; did you mean `always`?
     toolgate.toml:11:13: `agents.main.workspace`: expected an absolute path such as `/srv/data` or `~/data`, got `code`
     toolgate.toml:12:2: unknown key `limts`; did you mean `limits`?
     toolgate.toml:15:10: `secrets.github`: expected the place of a secret, `env:NAME` or `file:PATH`, got a text that is not shown; put the secret into an environment variable or a file, and name that here
@@ -91,7 +91,7 @@ fn a_value_of_another_type_is_refused() {
         ("tools.ask = true", "13: `tools.ask`: expected `auto`, `smart` or `always`, got `true`"),
         (
             "tools.ask = 'Smart'",
-            "13: `tools.ask`: expected `auto`, `smart` or `always`, got `Smart`",
+            "13: `tools.ask`: expected `auto`, `smart` or `always`, got `Smart`; did you mean `smart`?",
         ),
         (
             "limits.depth = -1",
@@ -116,6 +116,10 @@ fn a_value_of_another_type_is_refused() {
         (
             "limits.rates.read = '0/s'",
             "21: `limits.rates.read`: expected at least one call (`tools.deny` switches a tool off), got `0/s`",
+        ),
+        (
+            "tools.profile = 'codng'",
+            "17: `tools.profile`: expected `minimal`, `coding`, `messaging`, `gateway` or `full`, got `codng`; did you mean `coding`?",
         ),
         ("[[agents]]", "1: `agents`: expected a table, got a list"),
         (

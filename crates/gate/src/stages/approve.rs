@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use policy::{Decision, Verdict, decide};
-use tool::{Caller, Digest, Facts, Need, Plan, ToolError, ToolResult};
+use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
     ask::{Asked, ask},
@@ -45,7 +45,7 @@ impl Stage for Approve {
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
-                let scopes = scopes(call.planned()?.plan());
+                let scopes = scopes(call.planned()?);
                 let Asked { approval, .. } = ask(&self.0, &call, &decision, scopes).await?;
                 call.learnt.now().approval = Some(approval);
             }
@@ -98,12 +98,14 @@ async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Fac
     Ok(Facts { paths })
 }
 
-/// What an answer for always can be scoped to besides this exact call: folders all of it is beneath.
-pub(crate) fn scopes(plan: &Plan) -> Vec<String> {
+/// What an answer for always can be scoped to besides this exact call: folders all of it is beneath,
+/// by where they are, so that the answer holds in no other workspace.
+pub(crate) fn scopes(planned: &Planned) -> Vec<String> {
+    let root = planned.workspace().map_or(".", |root| root.as_ref());
     let mut folders: Option<Vec<String>> = None;
-    for need in plan.needs() {
+    for need in planned.plan().needs() {
         let (Need::Read(path) | Need::Write(path)) = need else { return Vec::new() };
-        let above = path.ancestors();
+        let above = above(path, root);
         folders = Some(match folders {
             None => above,
             Some(known) => known.into_iter().filter(|folder| above.contains(folder)).collect(),
@@ -112,23 +114,27 @@ pub(crate) fn scopes(plan: &Plan) -> Vec<String> {
     folders.into_iter().flatten().map(|folder| format!("folder:{folder}")).collect()
 }
 
+/// The folders above `path`, nearest first, up to the workspace.
+fn above(path: &FilePath, root: &str) -> Vec<String> {
+    if path.as_str().starts_with('/') {
+        return path.ancestors();
+    }
+    let root = FilePath::new(root);
+    path.ancestors().iter().map(|folder| root.join(folder).to_string()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use tool::{FilePath, Need, Plan};
+    use tool::FilePath;
 
-    use super::scopes;
+    use super::above;
 
     #[test]
-    fn offers_folders_that_hold_all_of_the_call() {
-        let write = |path| Need::Write(FilePath::new(path));
-        for (plan, expected) in [
-            (Plan::default(), ""),
-            (Plan::from([write("a/b/c.txt")]), "folder:a/b folder:a folder:."),
-            (Plan::from([write("a/b/c"), write("a/d")]), "folder:a folder:."),
-            (Plan::from([write("/x/y")]), "folder:/x"),
-            (Plan::from([write("a/b"), Need::Act("send".into())]), ""),
-        ] {
-            assert_eq!(scopes(&plan).join(" "), expected);
+    fn offers_folders_by_where_they_are() {
+        for (path, expected) in
+            [("a/b/c.txt", "/ws/a/b /ws/a /ws"), ("c.txt", "/ws"), ("/x/y/z", "/x/y /x")]
+        {
+            assert_eq!(above(&FilePath::new(path), "/ws").join(" "), expected);
         }
     }
 }

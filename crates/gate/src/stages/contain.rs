@@ -108,6 +108,7 @@ impl Contain {
             deadline: call.deadline.unwrap_or_else(Instant::now),
             clock: self.0.world.clock(),
             updates: call.updates.clone(),
+            redact: self.0.settings.load_full(),
             disk,
             log: Arc::new(self.0.journal.clone()),
         }))

@@ -76,12 +76,23 @@ impl OpenEntry {
     }
 
     /// Writes the intent, once: before the tool runs, or before a person is asked.
-    pub(crate) async fn begin(&self) -> Result<(), ToolError> {
+    pub(crate) async fn begin(self: &Arc<Self>) -> Result<(), ToolError> {
         if self.begun.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let effects = self.learnt.now().effects;
-        let records = vec![JournalRecord::Intent(Box::new(self.intent()))];
+        let (effects, input) = {
+            let learnt = self.learnt.now();
+            (learnt.effects, learnt.input.clone())
+        };
+        // Looking for secrets in much text takes a while, and other calls must not wait for it.
+        let intent = if is_large(&input) {
+            let entry = self.clone();
+            let made = tokio::task::spawn_blocking(move || entry.intent());
+            made.await.map_err(ToolError::internal)?
+        } else {
+            self.intent()
+        };
+        let records = vec![JournalRecord::Intent(Box::new(intent))];
         let written = self.shared.journal.append(records, durability(effects)).await;
         written.map_err(ToolError::internal)
     }
@@ -112,7 +123,7 @@ impl OpenEntry {
             provider_call_id: self.provider_call_id.clone(),
             message_id: None,
             caller: self.caller.clone(),
-            tool: learnt.tool.unwrap_or_else(|| self.name.as_str().into()),
+            tool: learnt.tool.unwrap_or_else(|| redactor.text(&self.name).into()),
             input: redactor.value(&learnt.input),
             workspace: learnt.workspace,
             plan: learnt.plan.as_deref().map_or(Value::Null, |plan| redactor.value(&json!(plan))),
@@ -147,6 +158,17 @@ impl OpenEntry {
             answered_by: result.as_ref().ok().and_then(|output| output.answered_by.clone()),
             finished: self.shared.world.clock().now(),
         }
+    }
+}
+
+/// Whether arguments hold more text than is worth looking through on the spot.
+fn is_large(input: &Value) -> bool {
+    const MUCH: usize = 64 * 1024;
+    match input {
+        Value::String(text) => text.len() > MUCH,
+        Value::Array(items) => items.len() > MUCH / 64 || items.iter().any(is_large),
+        Value::Object(map) => map.values().any(is_large),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

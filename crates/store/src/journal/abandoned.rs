@@ -94,12 +94,9 @@ fn caller(row: &Row<'_>) -> Result<Caller, StoreError> {
     let owner = row.get::<_, String>("role")? == of_role(Role::Owner);
     Ok(Caller {
         user: text("user")?,
-        agent: text("agent")?,
         session: text("session")?,
-        sender: None,
-        channel: None,
-        provider: None,
         role: if owner { Role::Owner } else { Role::Member },
+        ..Caller::owner(&text("agent")?)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Opens the journal's file.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -44,6 +45,21 @@ pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
 pub(super) fn reader(data: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Ok(Connection::open_with_flags(file(data), flags)?)
+}
+
+/// Everything a journal has, by name and definition.
+pub(super) fn schema() -> Result<BTreeSet<(String, String)>, StoreError> {
+    let conn = Connection::open_in_memory()?;
+    create(&conn)?;
+    schema_of(&conn)
+}
+
+/// What `conn` has, apart from tables that the database makes for itself.
+pub(super) fn schema_of(conn: &Connection) -> Result<BTreeSet<(String, String)>, StoreError> {
+    let sql = "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'";
+    let mut query = conn.prepare(sql)?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn create(conn: &Connection) -> Result<(), StoreError> {

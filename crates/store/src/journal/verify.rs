@@ -50,7 +50,9 @@ impl Inner {
         // while others go on writing.
         let mut reader = setup::reader(&self.data)?;
         let reader = reader.transaction()?;
-        let first_bad = match first_bad(&reader)? {
+        let first_bad = match changed_schema(&reader)?
+            .map_or_else(|| first_bad(&reader), |bad| Ok(Some(bad)))?
+        {
             Some(bad) => Some(bad),
             None => checkpoint.map_or(Ok(None), |checkpoint| compare(&reader, checkpoint))?,
         };
@@ -59,6 +61,19 @@ impl Inner {
             reader.query_row(sql, [], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
         Ok(Verification { entries, records, ok: first_bad.is_none(), first_bad })
     }
+}
+
+/// A table, view or trigger that is not as we made it can hide records or keep new ones out.
+fn changed_schema(reader: &Connection) -> Result<Option<FirstBad>, StoreError> {
+    let (found, expected) = (setup::schema_of(reader)?, setup::schema()?);
+    let other = found.symmetric_difference(&expected).next();
+    Ok(other.map(|(name, _)| FirstBad {
+        seq: 0,
+        writer: None,
+        n: None,
+        call_id: None,
+        problem: format!("`{name}` in the file is not as it was made"),
+    }))
 }
 
 fn first_bad(reader: &Connection) -> Result<Option<FirstBad>, StoreError> {

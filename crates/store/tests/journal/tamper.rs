@@ -138,3 +138,27 @@ fn a_checkpoint_survives_being_written_down() {
     let checkpoint = serde_json::from_str(&kept).unwrap();
     assert!(journal.verify(Some(&checkpoint)).unwrap().ok);
 }
+
+#[test]
+fn a_changed_table_view_or_trigger_is_found() {
+    for sql in [
+        "CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END",
+        "DROP VIEW tool_calls",
+        "DROP INDEX records_by_call",
+    ] {
+        let setup = Setup::new();
+        let journal = two_writers(&setup);
+        setup.tamper(sql);
+        let found = journal.verify(None).unwrap();
+        assert!(!found.ok && found.first_bad.is_some(), "{sql}");
+    }
+}
+
+#[test]
+fn a_record_that_was_not_taken_is_an_error() {
+    let setup = Setup::new();
+    let journal = two_writers(&setup);
+    setup.tamper("CREATE TRIGGER quiet BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END");
+    let append = journal.append_blocking(vec![intent(setup.call())], Process);
+    assert!(append.is_err());
+}

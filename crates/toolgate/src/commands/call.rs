@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 use toolgate::{Approver, Outcome, Request};
 
 use crate::{
@@ -57,14 +58,27 @@ impl CallTool {
         let request = Request::from_text(&self.name, &args);
         let cancel = request.cancel.clone();
         let stop = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                cancel.cancel();
-            }
+            stopped().await;
+            cancel.cancel();
         });
         let outcome = gate.run(&caller, request).await;
         stop.abort();
         output::json(&outcome)?;
         Ok(exit_code(&outcome))
+    }
+}
+
+/// Waits until the person or the system wants the command to end.
+async fn stopped() {
+    let (Ok(mut hangup), Ok(mut terminate)) =
+        (signal(SignalKind::hangup()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = hangup.recv() => {}
+        _ = terminate.recv() => {}
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod history;
 pub(crate) mod man;
 pub(crate) mod permissions;
+pub(crate) mod policy;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod undo;
@@ -29,6 +30,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(command) => command.run(&global).await,
         Command::Approvals(command) => command.run(&global).await,
         Command::Permissions(command) => command.run(&global).await,
+        Command::Policy(command) => command.run(&global),
         Command::History(command) => command.run(&global),
         Command::Undo(command) => command.run(&global).await,
         Command::Audit(command) => command.run(&global),

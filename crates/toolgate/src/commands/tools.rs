@@ -158,7 +158,7 @@ fn described(info: &ToolInfo, status: &Status<'_>) -> Value {
         "status": status.name(),
         "reason": status.reason(),
         "rule": rule_of(status).map(|rule| {
-            json!({"layer": rule.layer, "text": rule.text, "at": at})
+            json!({"layer": rule.layer, "text": rule.text, "at": at.as_ref().map(ToString::to_string)})
         }),
     })
 }

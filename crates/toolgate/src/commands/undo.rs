@@ -42,7 +42,9 @@ impl Undo {
     fn identity(&self, global: &Global) -> Result<Identity> {
         let journal = context::journal(global)?;
         let entry = journal.entry(self.call_id)?;
-        let root = journal.changes(self.call_id)?.into_iter().flatten().next();
+        let changes = journal.changes(self.call_id)?.into_iter().flatten();
+        // What was named by an absolute path says itself where it is.
+        let root = changes.into_iter().find(|change| !change.path.as_str().starts_with('/'));
         Ok(Identity {
             agent: entry.map_or_else(|| "main".to_owned(), |entry| entry.agent),
             user: self.user.clone(),

@@ -86,7 +86,8 @@ async fn answer(setup: &Setup, decision: Decision) {
 async fn an_answer_from_elsewhere_counts_and_can_be_remembered() {
     let setup = Setup::with(With { person: Person::Silent, config: ALWAYS, ..With::default() });
     let write = |path: &str| json!({"path": path, "content": "x"});
-    let scope = Some("folder:src".to_owned());
+    let folder = setup.path("src").parent().unwrap().canonicalize().unwrap().join("src");
+    let scope = Some(format!("folder:{}", folder.display()));
     let always = Decision::AllowAlways { scope, expires: None };
     let (outcome, ()) =
         tokio::join!(setup.call("write", write("src/a/b.txt")), answer(&setup, always));
@@ -156,7 +157,7 @@ async fn an_answer_for_exactly_this_call_is_no_permission() {
     {
         let mut setup = Setup::with(With {
             person: Person::Silent,
-            config: "[limits]\napproval_timeout = \"3s\"",
+            config: "[tools]\nprofile = \"full\"\n[limits]\napproval_timeout = \"3s\"",
             ..With::default()
         });
         setup.caller = toolgate::Caller::member("bo", "main");
@@ -173,7 +174,8 @@ async fn an_answer_for_exactly_this_call_is_no_permission() {
 
 #[tokio::test]
 async fn an_answer_to_one_question_is_no_answer_to_another() {
-    let mut setup = Setup::with(With { person: Person::Silent, ..With::default() });
+    let config = "[tools]\nprofile = \"full\"";
+    let mut setup = Setup::with(With { person: Person::Silent, config, ..With::default() });
     setup.caller = toolgate::Caller::member("bo", "main");
     std::fs::write(setup.path(".env"), "TOKEN=1").unwrap();
     // First the permission is asked about, then the credentials.

@@ -60,7 +60,9 @@ async fn nothing_is_learnt_about_a_tool_that_is_not_yours() {
 
 #[tokio::test]
 async fn a_member_needs_permission_for_what_the_owner_has() {
-    let mut setup = Setup::with(With { person: crate::helper::Person::Absent, ..With::default() });
+    let config = "[tools]\nprofile = \"full\"";
+    let person = crate::helper::Person::Absent;
+    let mut setup = Setup::with(With { person, config, ..With::default() });
     setup.caller = Caller::member("bo", "main");
     let outcome = setup.call("read", json!({"path": "hello.txt"})).await;
     assert!(outcome.starts_with("permission_denied: somebody must agree"), "{outcome}");

@@ -73,12 +73,14 @@ fn an_answer_for_always_is_remembered_until_it_is_revoked() {
     let (call, question) = machine.start_asking("read", &json!({"path": ".env"}));
     let wrong = machine.run(&["approvals", "allow", id(&question), "--always", "folder:/etc"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("`exact`, `folder:.`"), "{wrong:?}");
-    let always = ["approvals", "allow", id(&question), "--always", "folder:.", "--expires", "30d"];
+    let scope = question["scopes"][0].as_str().unwrap();
+    assert!(scope.starts_with("folder:/") && scope.ends_with("/workspace"), "{scope}");
+    assert!(wrong.stderr.contains(&format!("`exact`, `{scope}`")), "{wrong:?}");
+    let always = ["approvals", "allow", id(&question), "--always", scope, "--expires", "30d"];
     assert_eq!(machine.run(&always).code, 0);
     assert_eq!(finish(call).code, 0);
     let shown = machine.run(&["approvals", "list"]).stdout;
-    assert!(shown.contains("anything in the workspace"), "{shown}");
+    assert!(shown.contains("anything in the folder `/"), "{shown}");
     let read = || machine.call("read", &json!({"path": ".env"}))["status"].clone();
     assert_eq!(read(), "success");
     assert_eq!(machine.run(&["approvals", "revoke", id(&question)]).code, 0);

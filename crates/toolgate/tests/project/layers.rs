@@ -7,9 +7,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("config", &["tool"]),
     ("gate", &["tool", "config", "policy", "store"]),
     ("policy", &["tool", "config"]),
+    ("provider", &["tool"]),
     ("store", &["tool"]),
     ("tool", &[]),
-    ("toolgate", &["tool", "config", "policy", "world", "store", "gate", "tools"]),
+    ("toolgate", &["tool", "config", "policy", "world", "store", "gate", "tools", "provider"]),
     ("tools", &["tool"]),
     ("world", &["tool", "config", "policy"]),
 ];

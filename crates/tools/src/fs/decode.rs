@@ -24,10 +24,15 @@ pub(crate) fn encoding(label: &str) -> Result<&'static Encoding, String> {
     })
 }
 
-/// Whether a file that begins with `head` is no text in any encoding that has ASCII in it.
+/// Whether a file that begins with `head` is no text in `encoding`.
 pub(crate) fn is_binary(head: &[u8], encoding: &'static Encoding) -> bool {
-    let encoding = Encoding::for_bom(head).map_or(encoding, |(named, _)| named);
-    encoding.is_ascii_compatible() && head.contains(&0)
+    let named = Encoding::for_bom(head).map(|(named, _)| named);
+    let encoding = named.unwrap_or(encoding);
+    if encoding.is_ascii_compatible() {
+        return head.contains(&0);
+    }
+    // ASCII read as something else would come out as other characters that hide what it says.
+    named.is_none() && !head.is_empty() && !head.contains(&0)
 }
 
 /// Decodes `source` into `page`. What the page does not show may be wrong. A byte order mark says

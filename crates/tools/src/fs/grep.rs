@@ -90,7 +90,8 @@ impl Tool for Grep {
 
     async fn run(self, ctx: &ToolContext) -> ToolResult {
         let path = self.path.clone();
-        let search = Arc::new(Search::new(&self.query(), ctx.live().clone())?);
+        let search =
+            Arc::new(Search::new(&self.query(), ctx.live().clone(), ctx.redact().clone())?);
         let kind = if path.as_str().starts_with("artifact:") {
             FileKind::File
         } else {

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool::{
-    Digest, Effect, Expect, FileChange, FileContent, FilePath, FileState, Info, Need, Plan, Tool,
-    ToolContext, ToolError, ToolOutput, ToolResult, schema_of,
+    Effect, Expect, FileChange, FileContent, FilePath, Info, Need, Plan, Tool, ToolContext,
+    ToolOutput, ToolResult, schema_of,
 };
 
-use super::{INFO, MAX_FILE_BYTES, if_there};
+use super::INFO;
 
 /// Write a text file: create it, replace all of it, or add to its end. Missing folders are created.
 /// To change a part of a file, use `edit`.
@@ -57,32 +57,14 @@ impl Tool for Write {
     async fn run(self, ctx: &ToolContext) -> ToolResult {
         let Self { path, content, mode } = self;
         let written = Written { path: path.clone(), bytes: content.len() };
-        let (expect, bytes) = match mode {
-            Mode::Overwrite => (Expect::Anything, content.into_bytes()),
-            Mode::Append => appended(ctx, &path, content).await?,
+        let content = match mode {
+            Mode::Overwrite => FileContent::File { bytes: content.into_bytes(), mode: None },
+            Mode::Append => FileContent::Append(content.into_bytes()),
         };
-        let content = FileContent::File { bytes, mode: None };
+        let expect = Expect::Anything;
         ctx.files().commit(vec![FileChange { path, expect, content }]).await?;
         let Written { path, bytes } = &written;
         let text = format!("wrote {bytes} bytes to `{path}`");
         Ok(ToolOutput::json(&written).with_text(text))
     }
-}
-
-/// The whole new file, and what it relies on: a change by somebody else must not get lost.
-async fn appended(
-    ctx: &ToolContext,
-    path: &FilePath,
-    content: String,
-) -> Result<(Expect, Vec<u8>), ToolError> {
-    let before = if_there(ctx.files().read(path, MAX_FILE_BYTES).await)?;
-    let Some((mut bytes, _)) = before else {
-        return Ok((Expect::State(FileState::Absent), content.into_bytes()));
-    };
-    ctx.blocking(move |_| {
-        let expect = Expect::Content(Digest::of(&bytes));
-        bytes.extend_from_slice(content.as_bytes());
-        Ok((expect, bytes))
-    })
-    .await
 }

@@ -59,6 +59,7 @@ impl Setup {
         );
         let disk = TestDisk { root: self.folder.path().to_owned() };
         let ctx = ToolContext::new(ContextParts {
+            redact: Arc::new(NoSecrets),
             call: CallIds::new(Arc::new(TestClock)).next(),
             caller: Arc::new(Caller::owner("main")),
             plan: Arc::new(plan),
@@ -106,6 +107,15 @@ struct TestClock;
 impl Clock for TestClock {
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+    }
+}
+
+#[derive(Debug)]
+struct NoSecrets;
+
+impl tool::Redact for NoSecrets {
+    fn redact<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
+        text.into()
     }
 }
 
@@ -219,6 +229,12 @@ impl TestDisk {
             FileContent::Absent => {
                 fs::remove_file(&real).map_err(wrong)?;
                 ChangeKind::Deleted
+            }
+            FileContent::Append(more) => {
+                let mut bytes = fs::read(&real).unwrap_or_default();
+                bytes.extend(more);
+                fs::write(&real, bytes).map_err(wrong)?;
+                if existed { ChangeKind::Modified } else { ChangeKind::Created }
             }
             FileContent::Kept { .. } | FileContent::Link(_) => {
                 return Err(ToolError::internal("not used"));

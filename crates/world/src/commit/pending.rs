@@ -54,6 +54,7 @@ impl Pending {
         } else {
             absent()
         };
+        let content = joined(content, &old);
         check_expected(&before, &expect, &target)?;
         refuse_read_only(&before, &content, &target)?;
         let Some(new) = changed(common, &before, content, &target)? else { return Ok(None) };
@@ -190,6 +191,19 @@ fn refuse_read_only(
     Err(ToolError::failed(format!("cannot write `{}`: it is read-only", target.path)))
 }
 
+/// What is added to a file is added to what is there under the lock.
+fn joined(content: FileContent, old: &[u8]) -> FileContent {
+    match content {
+        FileContent::Append(more) => {
+            FileContent::File { bytes: [old, more.as_slice()].concat(), mode: None }
+        }
+        other @ (FileContent::File { .. }
+        | FileContent::Kept { .. }
+        | FileContent::Link(_)
+        | FileContent::Absent) => other,
+    }
+}
+
 /// What is to be written, or `None` if it is there already.
 fn changed(
     common: &Common,
@@ -199,6 +213,7 @@ fn changed(
 ) -> Result<Option<New>, ToolError> {
     let new = match content {
         FileContent::File { bytes, mode } => New::File { bytes, mode },
+        FileContent::Append(bytes) => New::File { bytes, mode: None },
         FileContent::Kept { digest, mode } => {
             let bytes = common.blobs.get(digest).ok_or_else(|| no_longer_kept(target))?;
             New::File { bytes, mode: Some(mode) }

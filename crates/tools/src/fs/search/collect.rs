@@ -5,7 +5,7 @@ use std::io;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use tool::FilePath;
+use tool::{FilePath, Redact};
 
 use crate::fs::grep::Mode;
 
@@ -42,19 +42,20 @@ pub(super) struct HitLine {
 pub(super) struct Collector<'a> {
     mode: Mode,
     matcher: &'a RegexMatcher,
+    redact: &'a dyn Redact,
     count: u64,
     pub(super) kind: Kind,
     lines: Vec<HitLine>,
 }
 
 impl<'a> Collector<'a> {
-    pub(super) const fn new(mode: Mode, matcher: &'a RegexMatcher) -> Self {
-        Self { mode, matcher, count: 0, kind: Kind::Text, lines: Vec::new() }
+    pub(super) const fn new(mode: Mode, matcher: &'a RegexMatcher, redact: &'a dyn Redact) -> Self {
+        Self { mode, matcher, redact, count: 0, kind: Kind::Text, lines: Vec::new() }
     }
 
     /// What was found, if anything was.
     pub(super) fn hits(self, path: &FilePath) -> Option<Hits> {
-        let Self { mode: _, matcher: _, kind: _, count, lines } = self;
+        let Self { mode: _, matcher: _, redact: _, kind: _, count, lines } = self;
         (count > 0).then(|| Hits { path: path.clone(), count, lines })
     }
 }
@@ -67,7 +68,7 @@ impl Sink for Collector<'_> {
         if self.mode == Mode::Content {
             let first = found.line_number().unwrap_or_default();
             for (number, line) in (first..).zip(found.lines()) {
-                let text = show(line, Some(self.matcher));
+                let text = show(line, Some(self.matcher), self.redact);
                 self.lines.push(HitLine { number, text, matched: Some(self.count) });
             }
         }
@@ -76,7 +77,11 @@ impl Sink for Collector<'_> {
 
     fn context(&mut self, _: &Searcher, near: &SinkContext<'_>) -> io::Result<bool> {
         let number = near.line_number().unwrap_or_default();
-        self.lines.push(HitLine { number, text: show(near.bytes(), None), matched: None });
+        self.lines.push(HitLine {
+            number,
+            text: show(near.bytes(), None, self.redact),
+            matched: None,
+        });
         Ok(true)
     }
 
@@ -89,13 +94,16 @@ impl Sink for Collector<'_> {
 }
 
 /// A line as text; of a long one the part around the match.
-fn show(line: &[u8], matcher: Option<&RegexMatcher>) -> String {
+fn show(line: &[u8], matcher: Option<&RegexMatcher>, redact: &dyn Redact) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = String::from_utf8_lossy(line);
     if text.len() <= MAX_LINE_CHARS || text.chars().count() <= MAX_LINE_CHARS {
         return text.into_owned();
     }
+    // Whoever chooses what matches chooses where the line is cut.
+    let text = redact.redact(&text);
+    let line = text.as_bytes();
     let found = matcher.and_then(|matcher| matcher.find(line).ok().flatten());
     let before = found.and_then(|found| line.get(..found.start())).unwrap_or_default();
     let skipped = String::from_utf8_lossy(before).chars().count().saturating_sub(100);

@@ -12,7 +12,7 @@ use std::{
 use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use tool::{FileKind, FilePath, Live, Tool, ToolError, WalkEntry};
+use tool::{FileKind, FilePath, Live, Redact, Tool, ToolError, WalkEntry};
 
 use self::{
     collect::{Collector, Kind},
@@ -48,6 +48,7 @@ pub(crate) struct Search {
     builder: SearcherBuilder,
     names: Option<Names>,
     live: Arc<Live>,
+    redact: Arc<dyn Redact>,
     /// Matchers and buffers no thread uses now: one for each thread is enough.
     idle: Mutex<Vec<Worker>>,
     found: Mutex<Found>,
@@ -59,8 +60,12 @@ struct Worker {
 }
 
 impl Search {
-    /// A search that `live` can stop.
-    pub(crate) fn new(query: &Query, live: Arc<Live>) -> Result<Self, ToolError> {
+    /// A search that `live` can stop, and that cuts no line before `redact` has seen it.
+    pub(crate) fn new(
+        query: &Query,
+        live: Arc<Live>,
+        redact: Arc<dyn Redact>,
+    ) -> Result<Self, ToolError> {
         let names = query.glob.as_ref().map(|glob| Names::new(glob, &query.folder));
         let wrong = |path, problem| ToolError::invalid(Grep::NAME, path, problem);
         Ok(Self {
@@ -69,6 +74,7 @@ impl Search {
             builder: builder(query),
             names: names.transpose().map_err(|problem| wrong("glob", problem))?,
             live,
+            redact,
             idle: Mutex::default(),
             found: Mutex::new(Found::new(query)),
         })
@@ -106,7 +112,7 @@ impl Search {
         let idle = lock(&self.idle).pop();
         let mut worker = idle.unwrap_or_else(|| self.worker());
         let Worker { matcher, searcher } = &mut worker;
-        let mut collector = Collector::new(self.mode, matcher);
+        let mut collector = Collector::new(self.mode, matcher, self.redact.as_ref());
         let source = Stoppable { source, live: &self.live, reads: 0 };
         let result = searcher.search_reader(&*matcher, source, &mut collector);
         let kind = collector.kind;
@@ -226,6 +232,15 @@ impl Names {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct NoSecrets;
+
+    impl Redact for NoSecrets {
+        fn redact<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
+            text.into()
+        }
+    }
+
     fn query(pattern: &str) -> Query {
         Query {
             pattern: pattern.to_owned(),
@@ -240,7 +255,7 @@ mod tests {
     }
 
     fn search(query: &Query, files: &[(&str, &[u8])]) -> String {
-        let search = Search::new(query, Arc::default()).unwrap();
+        let search = Search::new(query, Arc::default(), Arc::new(NoSecrets)).unwrap();
         for (path, content) in files {
             search.file(&FilePath::new(path), *content);
         }
@@ -328,7 +343,7 @@ mod tests {
             (query(r"a\nb"), "set `multiline`"),
             (Query { glob: Some("[".into()), ..query("a") }, "`glob`: is not a glob pattern"),
         ] {
-            let error = Search::new(&query, Arc::default()).err().unwrap();
+            let error = Search::new(&query, Arc::default(), Arc::new(NoSecrets)).err().unwrap();
             assert_eq!(error.kind(), "validation_error");
             assert!(error.to_string().contains(expected), "{error}");
         }

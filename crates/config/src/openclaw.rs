@@ -1,0 +1,194 @@
+//! What configurations of `OpenClaw` say differently.
+
+use std::mem;
+
+use crate::{
+    key::is_name,
+    node::{Entry, Node, Value},
+    problems::Problems,
+};
+
+/// Keys that `OpenClaw` has and we do not, with all that is beneath them. One that becomes ours goes.
+const KEYS: &[&str] = &[
+    "$schema",
+    "acp",
+    "agents.<id>.agent_dir",
+    "agents.<id>.default",
+    "agents.<id>.group_chat",
+    "agents.<id>.heartbeat",
+    "agents.<id>.human_delay",
+    "agents.<id>.identity",
+    "agents.<id>.memory_search",
+    "agents.<id>.model",
+    "agents.<id>.name",
+    "agents.<id>.params",
+    "agents.<id>.runtime",
+    "agents.<id>.sandbox",
+    "agents.<id>.skills",
+    "agents.<id>.subagents",
+    "agents.<id>.tools.elevated",
+    "agents.<id>.tools.exec",
+    "agents.<id>.tools.fs",
+    "agents.<id>.tools.loop_detection",
+    "agents.<id>.tools.sandbox",
+    "agents.defaults",
+    "approvals",
+    "audio",
+    "auth",
+    "bindings",
+    "broadcast",
+    "browser",
+    "canvas_host",
+    "channels",
+    "cli",
+    "commands",
+    "cron",
+    "diagnostics",
+    "discovery",
+    "env",
+    "gateway",
+    "hooks",
+    "logging",
+    "media",
+    "memory",
+    "messages",
+    "meta",
+    "models",
+    "node_host",
+    "plugins",
+    "session",
+    "skills",
+    "talk",
+    "tools.agent_to_agent",
+    "tools.elevated",
+    "tools.exec",
+    "tools.fs.workspace_only",
+    "tools.links",
+    "tools.loop_detection",
+    "tools.media",
+    "tools.message",
+    "tools.sessions",
+    "tools.subagents.model",
+    "tools.web.fetch",
+    "tools.web.search",
+    "ui",
+    "update",
+    "vault",
+    "web",
+    "wizard",
+];
+
+/// Whether `OpenClaw` has a key here, or further down. A name in angle brackets may stand before it, not
+/// in its place: what an agent is called is not for `OpenClaw` to say.
+pub(crate) fn knows(path: &[String]) -> bool {
+    KEYS.iter().any(|key| {
+        let mut parts = key.split('.');
+        let mut last = None;
+        let fits = path.iter().all(|name| {
+            last = parts.next();
+            last.is_some_and(|part| is_name(part) || part == name)
+        });
+        fits && last.is_some_and(|part| !is_name(part))
+    })
+}
+
+/// Puts what `OpenClaw` writes elsewhere where we have it: `agents.list` is a list of agents there, and
+/// the rules of `tools.sandbox` and `tools.subagents` stand in one more table, `tools`.
+///
+/// These are not merely ignored, because what they say takes tools away.
+pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
+    for entry in &mut entries {
+        match entry.name.as_str() {
+            "agents" => inside(entry, |agents| listed(agents, problems)),
+            "tools" => inside(entry, |mut tools| {
+                tools
+                    .iter_mut()
+                    .filter(|entry| is_nested(entry))
+                    .for_each(|e| inside(e, unwrapped));
+                tools
+            }),
+            _ => {}
+        }
+    }
+    entries
+}
+
+fn inside(entry: &mut Entry, change: impl FnOnce(Vec<Entry>) -> Vec<Entry>) {
+    if let Value::Table(entries) = &mut entry.node.value {
+        *entries = change(mem::take(entries));
+    }
+}
+
+fn is_nested(entry: &Entry) -> bool {
+    matches!(entry.name.as_str(), "sandbox" | "subagents")
+}
+
+fn unwrapped(entries: Vec<Entry>) -> Vec<Entry> {
+    let unwrap = |entry: Entry| match entry {
+        Entry { name, node: Node { value: Value::Table(rules), .. }, .. } if name == "tools" => {
+            rules
+        }
+        entry => vec![entry],
+    };
+    entries.into_iter().flat_map(unwrap).collect()
+}
+
+fn listed(entries: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
+    let unwrap = |entry: Entry| match entry {
+        Entry { name, node: Node { value: Value::List(agents), .. }, .. } if name == "list" => {
+            agents.into_iter().filter_map(|agent| by_id(agent, problems)).collect()
+        }
+        entry => vec![entry],
+    };
+    entries.into_iter().flat_map(unwrap).collect()
+}
+
+/// The agent as if its id were its key.
+fn by_id(mut agent: Node, problems: &mut Problems) -> Option<Entry> {
+    if let Value::Table(entries) = &mut agent.value
+        && let Some(index) = entries.iter().position(|entry| entry.name == "id")
+        && let Node { value: Value::Text(name), position } = entries.remove(index).node
+    {
+        return Some(Entry { name, position, node: agent });
+    }
+    let message = "`agents.list`: every item needs the `id` of its agent".to_owned();
+    problems.add(agent.position, "agents.list", message);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, knows};
+    use crate::keys;
+
+    fn path(key: &str) -> Vec<String> {
+        key.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_key_that_is_ours_is_not_in_the_list() {
+        for key in KEYS {
+            let ours =
+                keys().iter().find(|own| format!("{}.", own.path).starts_with(&format!("{key}.")));
+            assert!(ours.is_none(), "`{key}` is ours now; take it out, or say which part is not");
+        }
+        assert!(KEYS.is_sorted());
+    }
+
+    #[test]
+    fn a_name_is_not_a_key() {
+        for (key, expected) in [
+            ("channels", true),
+            ("tools.web", true),
+            ("tools.exec", true),
+            ("agents.defaults", true),
+            ("agents.main.model", true),
+            ("agents.main", false),
+            ("agents", true),
+            ("channel", false),
+            ("tools.web.search.provider", false),
+        ] {
+            assert_eq!(knows(&path(key)), expected, "{key}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Files that were written for `OpenClaw`.
+
+use std::fs;
+
+use config::{Loaded, load, load_with_warnings, parse_with_warnings};
+use insta::assert_snapshot;
+
+use crate::{read, read_json, refused, refused_json};
+
+fn warnings(text: &str, file: &str) -> String {
+    let Loaded { config: _, warnings } = parse_with_warnings(text, file).unwrap();
+    warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+const FILE: &str = r#"{
+  $schema: "https://example.com/openclaw.json",
+  gateway: { port: 18789, auth: { token: "hunter2" } },
+  canvasHost: { enabled: true },
+  channels: { whatsapp: { allowFrom: ["+15550000000"] } },
+  agents: {
+    defaults: { workspace: "~/.openclaw/workspace" },
+    list: [
+      { id: "main", default: true, model: "anthropic/x" },
+      { id: "family", workspace: "/srv/family", tools: { profile: "messaging", deny: ["exec"], sandbox: {} } },
+    ],
+  },
+  tools: {
+    profile: "coding",
+    alsoAllow: ["message"],
+    byProvider: { "google/gemini": { profile: "minimal" } },
+    exec: { timeoutSec: 1800 },
+    elevated: { enabled: true },
+    fs: { workspaceOnly: true },
+    sandbox: { tools: { deny: ["browser"] } },
+    subagents: { model: "small", tools: { allow: ["read"] } },
+  },
+}"#;
+
+#[test]
+fn what_only_openclaw_has_is_a_warning() {
+    let text = warnings(FILE, "openclaw.json");
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_snapshot!(text, @r#"
+    openclaw.json:2:3: `"$schema"` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:3:3: `gateway` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:4:3: `canvasHost` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:5:3: `channels` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:7:5: `agents.defaults` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:9:21: `agents.main.default` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:9:36: `agents.main.model` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:10:96: `agents.family.tools.sandbox` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:17:5: `tools.exec` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:18:5: `tools.elevated` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:19:11: `tools.fs.workspaceOnly` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:21:18: `tools.subagents.model` is a key of OpenClaw that Toolgate does not have; ignored
+    "#);
+    assert_snapshot!(warnings("[channels]\nx = 1\n[tools]\nexec.host = 'node'", "t.toml"), @r#"
+    t.toml:1:2: `channels` is a key of OpenClaw that Toolgate does not have; ignored
+    t.toml:4:1: `tools.exec` is a key of OpenClaw that Toolgate does not have; ignored
+    "#);
+    assert_eq!(warnings("tools.deny = ['exec']", "t.toml"), "");
+}
+
+#[test]
+fn what_takes_tools_away_is_read() {
+    let expected = read(
+        "[tools]
+profile = 'coding'
+also_allow = ['message']
+by_provider.'google/gemini'.profile = 'minimal'
+sandbox.deny = ['browser']
+subagents.allow = ['read']
+[agents.main]
+[agents.family]
+workspace = '/srv/family'
+tools.profile = 'messaging'
+tools.deny = ['exec']",
+    );
+    assert_eq!(read_json(FILE), expected);
+    let deny = read_json(FILE).agents["family"].tools.deny.clone().unwrap();
+    assert_eq!(deny.at.unwrap().line, 10);
+}
+
+#[test]
+fn the_list_of_agents_is_checked_like_any_other() {
+    assert_snapshot!(refused_json("{agents: {\n list: [\n  {workspace: '/w'},\n  'main', {id: 7},\n  {id: 'a', tool: 1},\n  {id: 'a'},\n  {id: ' '},\n]}}"), @r#"
+    toolgate.json5:3:3: `agents.list`: every item needs the `id` of its agent
+    toolgate.json5:4:3: `agents.list`: every item needs the `id` of its agent
+    toolgate.json5:4:11: `agents.list`: every item needs the `id` of its agent
+    toolgate.json5:5:13: unknown key `agents.a.tool`; did you mean `agents.a.tools`?
+    toolgate.json5:6:8: `agents.a` stands in line 5 already; keep one of them
+    toolgate.json5:7:8: unknown key `agents." "`; known here: `<id>`
+    "#);
+    let agents = read_json("{agents: {list: {tools: {deny: ['x']}}}}").agents;
+    assert!(agents.contains_key("list"), "an agent may be called that");
+    assert_eq!(read("[[agents.list]]\nid = 'a'\n[[agents.list]]\nid = 'b'").agents.len(), 2);
+}
+
+#[test]
+fn a_typo_is_still_an_error() {
+    for text in
+        ["tools.exce = {}", "chanels = {}", "agents.a.modle = 'x'", "tools.fs.workspaceonly = 1"]
+    {
+        assert!(refused(text).contains("unknown key"), "{text}");
+    }
+    let both = refused("tools.sandbox.deny = []\ntools.sandbox.tools.deny = []");
+    assert_snapshot!(both, @r#"toolgate.toml:2:21: `tools.sandbox.deny` stands in line 1 already; keep one of them"#);
+}
+
+#[test]
+fn those_who_do_not_ask_get_no_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("openclaw.json");
+    fs::write(&path, FILE).unwrap();
+    let Loaded { config, warnings } = load_with_warnings(&path).unwrap();
+    assert_eq!(load(&path).unwrap(), config);
+    assert_eq!(&*warnings[0].file, path.to_str().unwrap());
+    assert_eq!((warnings[0].line, warnings[0].column, &*warnings[0].key), (2, 3, "\"$schema\""));
+}

@@ -1,0 +1,73 @@
+//! Tools that are known by name and not built yet.
+//!
+//! What is built describes itself; a row goes when its tool comes. Policy can name either.
+
+use serde_json::json;
+use tool::{
+    Info,
+    Profile::{self, Coding, Gateway, Messaging, Minimal},
+    Section, ToolInfo,
+};
+
+struct Row(&'static str, Section, &'static [Profile], &'static [&'static str]);
+
+const ROWS: &[Row] = &[
+    Row("add_task", Section::Tasks, &[Gateway], &[]),
+    Row("agents_list", Section::Agents, &[], &[]),
+    Row("browser", Section::Ui, &[], &[]),
+    Row("canvas", Section::Ui, &[], &[]),
+    Row("complete_task", Section::Tasks, &[], &[]),
+    Row("create_reminder", Section::Tasks, &[], &[]),
+    Row("cron", Section::Automation, &[Coding], &[]),
+    Row("exec", Section::Runtime, &[Coding], &["bash"]),
+    Row("gateway", Section::Automation, &[], &[]),
+    Row("image", Section::Media, &[Coding], &[]),
+    Row("list_tasks", Section::Tasks, &[Gateway], &[]),
+    Row("media", Section::Media, &[], &[]),
+    Row("memory_get", Section::Memory, &[Coding], &[]),
+    Row("memory_search", Section::Memory, &[Coding], &[]),
+    Row("message", Section::Messaging, &[Messaging], &[]),
+    Row("nodes", Section::Nodes, &[], &[]),
+    Row("pdf", Section::Media, &[Coding], &[]),
+    Row("process", Section::Runtime, &[Coding], &[]),
+    Row("save_note", Section::Notes, &[Gateway], &[]),
+    Row("script", Section::Runtime, &[Coding], &[]),
+    Row("search_notes", Section::Notes, &[], &[]),
+    Row("session_status", Section::Sessions, &[Minimal, Coding, Messaging], &[]),
+    Row("sessions_history", Section::Sessions, &[Coding, Messaging], &[]),
+    Row("sessions_list", Section::Sessions, &[Coding, Messaging], &[]),
+    Row("sessions_send", Section::Sessions, &[Coding, Messaging], &[]),
+    Row("sessions_spawn", Section::Sessions, &[Coding], &[]),
+    Row("subagents", Section::Sessions, &[Coding], &[]),
+    Row("tool_describe", Section::Agents, &[], &[]),
+    Row("tool_search", Section::Agents, &[], &[]),
+    Row("tts", Section::Media, &[], &[]),
+    Row("update_task", Section::Tasks, &[], &[]),
+    Row("web_fetch", Section::Web, &[Coding], &[]),
+    Row("web_search", Section::Web, &[Coding, Gateway], &[]),
+];
+
+/// Tools that only the owner may use.
+const OWNER_ONLY: &[&str] = &["cron", "gateway", "nodes"];
+
+/// Every tool that is known and not built, as far as policy looks at it.
+pub fn planned() -> Vec<ToolInfo> {
+    ROWS.iter().map(info).collect()
+}
+
+fn info(Row(name, section, profiles, aliases): &Row) -> ToolInfo {
+    let owner_only = OWNER_ONLY.contains(name);
+    let info = Info { section: *section, profiles, aliases, owner_only, ..Info::DEFAULT };
+    ToolInfo::with(name, "Not part of this build yet.", json!({"type": "object"}), info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::planned;
+
+    #[test]
+    fn is_in_order_and_names_each_tool_once() {
+        let names: Vec<_> = planned().into_iter().map(|info| info.name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+    }
+}

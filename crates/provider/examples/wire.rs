@@ -1,0 +1,100 @@
+//! Reads one request per line as JSON and answers each with one line of JSON, for checks that are
+//! written in other languages: `tests/sdk/check.py`.
+
+use std::io::{BufRead, Write, stdin, stdout};
+
+use provider::{Assembler, Format, Names, calls, definitions, results, schema};
+use serde_json::{Value, json};
+use tool::{CallId, Effects, Meta, Outcome, ToolError, ToolInfo, ToolOutput};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = stdout().lock();
+    for line in stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line?)?;
+        let answer = answer(&request).unwrap_or_else(|error| json!({"error": error.to_string()}));
+        writeln!(out, "{answer}")?;
+    }
+    Ok(())
+}
+
+fn answer(request: &Value) -> Result<Value, Box<dyn std::error::Error>> {
+    let get = |key: &str| request.get(key).unwrap_or(&Value::Null);
+    let list = |key: &str| get(key).as_array().cloned().unwrap_or_default();
+    let format = || get("format").as_str().unwrap_or_default().parse::<Format>();
+    Ok(match get("do").as_str().unwrap_or_default() {
+        "schema" => schema(format()?, get("schema")),
+        "definitions" => {
+            let tools: Vec<_> = list("tools").iter().map(tool).collect();
+            definitions(format()?, tools.iter())
+        }
+        "names" => {
+            let names: Vec<_> = list("names").iter().map(text).collect();
+            let mapping = Names::new(names.iter().map(String::as_str));
+            let wire = names.iter().map(|name| mapping.outward(name).into_owned());
+            let wire: Vec<_> = wire.collect();
+            let back: Vec<_> = wire.iter().map(|name| mapping.inward(name)).collect();
+            json!({"wire": wire, "back": back})
+        }
+        "calls" => shown(&calls(format()?, get("message"))?),
+        "stream" => {
+            let mut assembler = Assembler::new(format()?);
+            assembler.push(text(get("text")).as_bytes())?;
+            let answer = assembler.finish()?;
+            json!({"calls": shown(&answer.calls), "text": answer.text, "message": answer.message})
+        }
+        "results" => {
+            let calls = calls(format()?, get("message"))?;
+            let outcomes: Vec<_> =
+                list("outcomes").iter().map(outcome).collect::<Result<_, _>>()?;
+            results(format()?, &calls.iter().zip(&outcomes).collect::<Vec<_>>())
+        }
+        other => return Err(format!("unknown request `{other}`").into()),
+    })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn tool(given: &Value) -> ToolInfo {
+    let get = |key: &str| given.get(key).cloned().unwrap_or_default();
+    let mut tool =
+        ToolInfo::new(&text(&get("name")), &text(&get("description")), get("parameters"));
+    tool.output = Some(get("output")).filter(|output| !output.is_null());
+    tool.effects = serde_json::from_value(get("effects")).unwrap_or(Effects::NONE);
+    tool
+}
+
+fn shown(calls: &[provider::WireCall]) -> Value {
+    let one = |call: &provider::WireCall| {
+        let (args, wrong) = (call.args.as_ref().ok(), call.args.as_ref().err());
+        json!({"id": call.id, "name": call.name, "args": args, "wrong": wrong})
+    };
+    calls.iter().map(one).collect()
+}
+
+/// `{"text"}`, `{"value"}` or `{"error"}`, and `{"image": [mime, text]}` after it.
+fn outcome(given: &Value) -> Result<Outcome, Box<dyn std::error::Error>> {
+    let result = match (given.get("error"), given.get("value")) {
+        (Some(error), _) => Err(ToolError::failed(text(error))),
+        (None, Some(value)) => Ok(ToolOutput::json(value)),
+        (None, None) => Ok(ToolOutput::text(text(given.get("text").unwrap_or(&Value::Null)))),
+    };
+    let result = result.map(|output| match given.get("image") {
+        Some(mime) => output.with_image(text(mime), b"not really an image".to_vec()),
+        None => output,
+    });
+    let call_id: CallId = "019a8000-0000-7000-8000-000000000000".parse()?;
+    let meta = Meta {
+        call_id,
+        duration_ms: 1,
+        place: None,
+        effects: Effects::NONE,
+        changed: Vec::new(),
+        artifacts: Vec::new(),
+        usage: serde_json::Map::new(),
+        answered_by: None,
+        untrusted: None,
+    };
+    Ok(Outcome::new("example", result, meta))
+}

@@ -1,0 +1,34 @@
+//! The wire formats models and their clients speak: definitions out, calls in, results out and in,
+//! streamed pieces put together again.
+//!
+//! This crate must not touch the network, the clock or a tool: everything here is a pure function
+//! of what it is given. What is odd about a provider stays in its file.
+//!
+//! Start from [`Format`], which names the five, and [`WireCall`], which is what all of them mean.
+
+mod anthropic;
+mod args;
+mod call;
+mod definitions;
+mod error;
+mod format;
+mod gemini;
+mod image;
+mod json;
+mod mcp;
+mod names;
+mod openai;
+mod openai_responses;
+mod result;
+mod schema;
+mod stream;
+
+pub use args::arguments;
+pub use call::{WireCall, calls};
+pub use definitions::{DefinitionList, Definitions, definition, definitions};
+pub use error::ProviderError;
+pub use format::Format;
+pub use names::Names;
+pub use result::{WireResult, parse_results, results, write_results};
+pub use schema::schema;
+pub use stream::{Assembled, Assembler, Finish, Usage};

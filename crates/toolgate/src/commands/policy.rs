@@ -1,0 +1,153 @@
+//! `toolgate policy`.
+
+use std::{process::ExitCode, sync::Arc};
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use policy::{Explanation, LayerVerdict, Verdict};
+use toolgate::{Caller, Confined, Gate};
+
+use crate::{
+    cli::{Global, Identity},
+    context, output,
+    terminal::visible,
+};
+
+/// Show who may use what, and why.
+#[derive(Debug, Args)]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show every tool with what policy says about it, built or not.
+    Show(Show),
+    /// Explain one tool, layer by layer, with the file and line of each rule.
+    Explain(Explain),
+}
+
+#[derive(Debug, Args)]
+struct Show {
+    #[command(flatten)]
+    who: Who,
+    /// Print a JSON list.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Explain {
+    /// The tool, by any of its names.
+    name: String,
+    #[command(flatten)]
+    who: Who,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The caller that policy is asked about.
+#[derive(Debug, Args)]
+struct Who {
+    #[command(flatten)]
+    identity: Identity,
+    /// The model provider the agent talks to.
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// The channel its messages come by.
+    #[arg(long, value_name = "C")]
+    channel: Option<String>,
+    /// Who wrote the message, if it was not the user.
+    #[arg(long, value_name = "S")]
+    sender: Option<String>,
+    /// The agent runs in a sandbox.
+    #[arg(long)]
+    sandboxed: bool,
+    /// The agent was spawned by another one.
+    #[arg(long)]
+    subagent: bool,
+}
+
+impl Who {
+    fn caller(&self) -> Caller {
+        let text = |name: &Option<String>| name.as_deref().map(Into::into);
+        let caller = Caller {
+            provider: text(&self.provider),
+            channel: text(&self.channel),
+            sender: text(&self.sender),
+            confined: if self.sandboxed { Confined::Sandboxed } else { Confined::Free },
+            ..context::caller(&self.identity)
+        };
+        let parent = self.subagent.then(|| Arc::new(caller.clone()));
+        Caller { parent, ..caller }
+    }
+
+    fn gate(&self, global: &Global) -> Result<Gate> {
+        context::idle_gate(global, context::configuration_for(global, &self.identity)?)
+    }
+}
+
+impl Policy {
+    pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
+        match self.command {
+            Command::Show(show) => show.run(global),
+            Command::Explain(explain) => explain.run(global),
+        }
+    }
+}
+
+impl Show {
+    fn run(self, global: &Global) -> Result<ExitCode> {
+        let (gate, caller) = (self.who.gate(global)?, self.who.caller());
+        let snapshot = gate.registry().snapshot();
+        let built = snapshot.tools().map(|entry| entry.info().name.clone());
+        let planned = policy::planned().into_iter().map(|tool| tool.name);
+        let mut names: Vec<_> = built.chain(planned).collect();
+        names.sort();
+        let all: Vec<_> = names.iter().filter_map(|name| gate.explain(&caller, name)).collect();
+        if self.json {
+            output::json(&all)?;
+        } else {
+            output::table(&["tool", "policy", "here", "why"], all.iter().map(row).collect());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn row(explained: &Explanation) -> Vec<String> {
+    let here = if explained.available { "available" } else { "not available" };
+    let Explanation { tool, verdict, reason, .. } = explained;
+    vec![tool.clone(), verdict.to_string(), here.to_owned(), visible(reason)]
+}
+
+impl Explain {
+    fn run(self, global: &Global) -> Result<ExitCode> {
+        let (gate, caller) = (self.who.gate(global)?, self.who.caller());
+        let Some(explained) = gate.explain(&caller, &self.name) else {
+            bail!("no tool is called `{}`; `toolgate policy show` lists them", visible(&self.name))
+        };
+        if self.json {
+            output::json(&explained)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let Explanation { tool, verdict, available, reason, layers } = &explained;
+        output::line(format_args!("{} {tool}: {}", output::bold(verdict.name()), visible(reason)));
+        if !available && *verdict == Verdict::Allow {
+            output::line("It is not available here.");
+        }
+        output::table(
+            &["layer", "verdict", "rule", "written in"],
+            layers.iter().map(cells).collect(),
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn cells(layer: &LayerVerdict) -> Vec<String> {
+    let LayerVerdict { layer, verdict, rule, file, line } = layer;
+    let at = file.as_ref().zip(*line).map(|(file, line)| format!("{file}:{line}"));
+    let rule = rule.as_deref().map_or_else(|| "no opinion".to_owned(), visible);
+    vec![layer.clone(), verdict.to_string(), rule, visible(&at.unwrap_or_default())]
+}
