@@ -132,6 +132,33 @@ const SUBAGENTS: &[Key] = &[key(
 )];
 
 const AGENTS: &[Key] = &[
+    key(
+        "tools.web.network.allow",
+        r#"["*"]"#,
+        "Hosts that tools reach: `*` is every public host on the usual ports (80, 443, 8080, 8443). A private address, a name of a local network and another port must be named: `10.1.0.0/16`, `wiki.internal`, `example.org:9200`. `[]` is nobody.",
+        |c, _| &mut c.tools.web.network.allow,
+    ),
+    key(
+        "tools.web.network.deny",
+        "[]",
+        "Hosts that tools never reach, by name or by address; stronger than `allow`.",
+        |c, _| &mut c.tools.web.network.deny,
+    ),
+    key(
+        "tools.web.fetch.timeout",
+        r#""30s""#,
+        "How long a request may take, redirects and the whole answer included.",
+        |c, _| &mut c.tools.web.fetch.timeout,
+    ),
+    key(
+        "tools.web.fetch.max_bytes",
+        r#""10MB""#,
+        "What is read of an answer, decompressed; the rest is left out.",
+        |c, _| &mut c.tools.web.fetch.max_bytes,
+    ),
+    key("tools.web.fetch.max_redirects", "5", "How many redirects a request follows.", |c, _| {
+        &mut c.tools.web.fetch.max_redirects
+    }),
     key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, names| {
         &mut agent(c, names).workspace
     }),

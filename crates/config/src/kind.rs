@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::host::HOW;
+
 /// What can be written as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -11,6 +13,8 @@ pub enum Kind {
     Path,
     /// A folder of the machine.
     Folder,
+    /// Hosts of the network.
+    Host,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A length of time.
@@ -31,10 +35,11 @@ pub enum Kind {
 
 impl Kind {
     /// The kinds that [`Kind::how`] explains, in the order they are shown.
-    pub(crate) const EXPLAINED: [Self; 9] = [
+    pub(crate) const EXPLAINED: [Self; 10] = [
         Self::Name,
         Self::Path,
         Self::Folder,
+        Self::Host,
         Self::Duration,
         Self::Size,
         Self::Count,
@@ -49,6 +54,7 @@ impl Kind {
             Self::Name => "a name such as `read`",
             Self::Path => "a path such as `.env`, `/etc/hosts` or `~/.ssh`",
             Self::Folder => "an absolute path such as `/srv/data` or `~/data`",
+            Self::Host => HOW,
             Self::OneOf(words) => return one_of(words),
             Self::Duration => {
                 "a duration such as `250ms`, `30s`, `5m`, `1h` or `2d`, or a number of seconds"
@@ -74,6 +80,7 @@ impl fmt::Display for Kind {
             Self::Name => "name",
             Self::Path => "path",
             Self::Folder => "folder",
+            Self::Host => "host",
             Self::OneOf(words) => return f.write_str(&one_of(words)),
             Self::Duration => "duration",
             Self::Size => "size",

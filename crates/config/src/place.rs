@@ -1,5 +1,7 @@
 //! Where in a file we are, and which keys are possible there.
 
+use std::cmp::Reverse;
+
 use tool::nearest;
 
 use crate::{Key, key::is_name, keys, node::Entry, openclaw};
@@ -66,8 +68,11 @@ impl Place {
         if let Some(near) = nearest(name, parts.iter().copied()) {
             return format!("did you mean `{}`?", self.shown_with(near));
         }
-        // Reversed, because of two that are as near the last one wins, and the first is more usual.
-        if let Some(near) = nearest(name, keys().iter().rev().map(|key| key.path)) {
+        // Of two that are as near the last one wins; that should be the shorter one, and of these
+        // the first.
+        let mut paths: Vec<_> = keys().iter().rev().map(|key| key.path).collect();
+        paths.sort_by_key(|path| Reverse(path.split('.').count()));
+        if let Some(near) = nearest(name, paths) {
             return format!("did you mean `{near}`?");
         }
         let parts: Vec<_> = parts.iter().map(|part| format!("`{part}`")).collect();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use tool::FilePath;
 
-use crate::{Layer, ProfileName, Spanned};
+use crate::{Layer, ProfileName, Spanned, Web};
 
 /// A list of names in which every name has its line, and an empty list has one too.
 pub type Names = Spanned<Vec<Spanned<String>>>;
@@ -41,6 +41,8 @@ pub struct Tools {
     pub ask: Spanned<Ask>,
     /// What file tools can reach.
     pub fs: Fs,
+    /// What tools do on the network.
+    pub web: Web,
 }
 
 impl Default for Tools {
@@ -58,6 +60,7 @@ impl Default for Tools {
             max_depth: 3.into(),
             ask: Spanned::default(),
             fs: Fs::default(),
+            web: Web::default(),
         }
     }
 }

@@ -13,6 +13,7 @@ mod layer;
 mod name;
 mod protected;
 mod rules;
+pub mod url;
 mod warnings;
 
 pub use catalogue::planned;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, ToolError, nearest};
+use crate::{ArtifactStore, Caller, Clock, Disk, Net, ToolError, nearest};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ impl FromStr for Capability {
 pub trait Capabilities: fmt::Debug + Send + Sync {
     /// The files `caller` works on.
     fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError>;
+    /// The network, as far as `caller` reaches.
+    fn net(&self, caller: &Caller) -> Result<Arc<dyn Net>, ToolError>;
     /// Where large outputs go.
     fn artifacts(&self) -> Arc<dyn ArtifactStore>;
     /// The time.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Plan, Redact, ToolError, Updates,
+    CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Net, Plan, Redact, ToolError, Updates, Web,
 };
 
 /// What the gate builds a context from.
@@ -23,6 +23,8 @@ pub struct ContextParts {
     pub redact: Arc<dyn Redact>,
     /// `None` unless the tool says that it uses files.
     pub disk: Option<Arc<dyn Disk>>,
+    /// `None` unless the tool says that it uses the network.
+    pub net: Option<Arc<dyn Net>>,
     pub log: Arc<dyn ChangeLog>,
 }
 
@@ -37,15 +39,28 @@ pub struct ToolContext {
     updates: Updates,
     redact: Arc<dyn Redact>,
     files: Files,
+    web: Web,
 }
 
 impl ToolContext {
     /// Only the gate builds one, after it has redeemed a permit; a lint keeps everybody else out.
     pub fn new(parts: ContextParts) -> Self {
-        let ContextParts { call, caller, plan, live, deadline, clock, updates, redact, disk, log } =
-            parts;
+        let ContextParts {
+            call,
+            caller,
+            plan,
+            live,
+            deadline,
+            clock,
+            updates,
+            redact,
+            disk,
+            net,
+            log,
+        } = parts;
+        let web = Web { plan: plan.clone(), live: live.clone(), net };
         let files = Files { call, plan, live: live.clone(), disk, log };
-        Self { call, caller, live, deadline, clock, updates, redact, files }
+        Self { call, caller, live, deadline, clock, updates, redact, files, web }
     }
 
     /// Id of the call.
@@ -61,6 +76,11 @@ impl ToolContext {
     /// The planned files.
     pub const fn files(&self) -> &Files {
         &self.files
+    }
+
+    /// The planned URLs.
+    pub const fn net(&self) -> &Web {
+        &self.web
     }
 
     /// The current time.

@@ -11,7 +11,7 @@ use config::Config;
 use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use store::{Journal, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
-use world::{Keep, SystemClock, World, WorldError, WorldSettings};
+use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{key::redaction_key, recovery::recover, upkeep};
 
@@ -56,6 +56,7 @@ impl Gate {
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         let redactor = redactor(&config, &self.data)?;
+        self.world.door().configure(NetSettings::new(&config.tools.web));
         self.inner.configure(config, redactor);
         self.warn();
         Ok(())
@@ -231,5 +232,6 @@ fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettin
             bytes: config.store.keep_bytes.value,
             age: day * config.store.keep_days.value,
         },
+        net: NetSettings::new(&config.tools.web),
     }
 }

@@ -7,6 +7,7 @@
 
 mod fs;
 mod time;
+mod web;
 
 use std::sync::Arc;
 
@@ -14,5 +15,5 @@ use tool::AnyTool;
 
 /// Every built-in tool, section by section, in alphabetical order.
 pub fn builtin() -> Vec<Arc<dyn AnyTool>> {
-    [fs::tools(), time::tools()].concat()
+    [fs::tools(), time::tools(), web::tools()].concat()
 }

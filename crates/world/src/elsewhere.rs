@@ -2,9 +2,9 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, ToolError};
+use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Net, ToolError};
 
-use crate::{Artifact, Pruned, Recovered, Unfinished, WorldError, WorldSettings};
+use crate::{Artifact, Door, Pruned, Recovered, Unfinished, WorldError, WorldSettings};
 
 /// A world that cannot be opened here: nothing would keep paths beneath the workspace.
 #[derive(Debug)]
@@ -24,6 +24,15 @@ impl World {
         match self.0 {}
     }
     /// Never happens.
+    pub fn door(&self) -> &Door {
+        match self.0 {}
+    }
+    /// Never happens.
+    #[must_use]
+    pub fn with_door(self, _: Door) -> Self {
+        match self.0 {}
+    }
+    /// Never happens.
     pub fn prune(&self) -> Result<Pruned, WorldError> {
         match self.0 {}
     }
@@ -31,6 +40,9 @@ impl World {
 
 impl Capabilities for World {
     fn disk(&self, _: &Caller) -> Result<Arc<dyn Disk>, ToolError> {
+        match self.0 {}
+    }
+    fn net(&self, _: &Caller) -> Result<Arc<dyn Net>, ToolError> {
         match self.0 {}
     }
     fn artifacts(&self) -> Arc<dyn ArtifactStore> {

@@ -1,8 +1,9 @@
-//! The world as a tool may see it: the files of a workspace, artifacts, the clock.
+//! The world as a tool may see it: the files of a workspace, the network, artifacts, the clock.
 //!
 //! This crate must not know stages, policy layers, transports or concrete tools. It alone opens
 //! files for a tool: beneath a root, by the kernel's word, never by comparing strings; and it alone
-//! changes them: all of a commit or none of it, recorded before it happens.
+//! changes them: all of a commit or none of it, recorded before it happens. It alone opens sockets
+//! for a tool, to addresses that were checked ([`Door`]).
 //!
 //! Start from [`World`], which the gate is given, and [`WorldSettings`], which it is made from.
 
@@ -10,6 +11,7 @@ mod artifact;
 mod clock;
 mod error;
 mod keep;
+mod net;
 mod recovered;
 mod settings;
 
@@ -53,6 +55,7 @@ pub use self::{
     clock::SystemClock,
     error::WorldError,
     keep::{Keep, Pruned},
+    net::{Dial, Door, DoorParts, NetSettings, Resolve},
     recovered::{Ending, Recovered, Unfinished},
     settings::WorldSettings,
 };

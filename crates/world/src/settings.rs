@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use crate::Keep;
+use crate::{Keep, NetSettings};
 
 /// What a [`crate::World`] is made from.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct WorldSettings {
     pub max_file_bytes: u64,
     /// How much is kept to undo changes and to read artifacts.
     pub keep: Keep,
+    /// How far tools get on the network.
+    pub net: NetSettings,
 }
 
 impl WorldSettings {
@@ -34,6 +36,7 @@ impl WorldSettings {
             protected: Vec::new(),
             max_file_bytes: 100 * 1024 * 1024,
             keep: Keep::default(),
+            net: NetSettings::default(),
         }
     }
 }

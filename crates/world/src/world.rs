@@ -7,10 +7,10 @@ use std::{
 };
 
 use policy::Protected;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Live, ToolError};
+use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Live, Net, ToolError};
 
 use crate::{
-    Artifact, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
+    Artifact, Door, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
     artifacts::Artifacts,
     blobs::Blobs,
     commit::recover,
@@ -21,20 +21,29 @@ use crate::{
     workspace::{Common, Workspace},
 };
 
-/// The files, the artifacts and the clock of one Toolgate.
+/// The files, the network, the artifacts and the clock of one Toolgate.
 #[derive(Debug)]
 pub struct World {
     pub(crate) common: Arc<Common>,
     workspace: Arc<Root>,
     agents: BTreeMap<String, Arc<Root>>,
     keep: Keep,
+    door: Arc<Door>,
 }
 
 impl World {
     /// Opens the data folder and every root. What is configured wrongly is said here, once.
     pub fn open(settings: WorldSettings, clock: Arc<dyn Clock>) -> Result<Self, WorldError> {
-        let WorldSettings { data: path, workspace, agents, roots, protected, max_file_bytes, keep } =
-            settings;
+        let WorldSettings {
+            data: path,
+            workspace,
+            agents,
+            roots,
+            protected,
+            max_file_bytes,
+            keep,
+            net,
+        } = settings;
         let data = Arc::new(Data::open(&path)?);
         let open = |path: &PathBuf| Root::open(path, &data).map(Arc::new);
         let workspace = open(&workspace)?;
@@ -54,7 +63,19 @@ impl World {
         let protected = Protected::new(&protected);
         let common =
             Common { data, blobs, artifacts, locks, protected, max_file_bytes, clock, extra };
-        Ok(Self { common: Arc::new(common), workspace, agents, keep })
+        let door = Arc::new(Door::new(net));
+        Ok(Self { common: Arc::new(common), workspace, agents, keep, door })
+    }
+
+    /// The same world behind another door; for tests.
+    #[must_use]
+    pub fn with_door(self, door: Door) -> Self {
+        Self { door: Arc::new(door), ..self }
+    }
+
+    /// The door to the network, to give it other settings.
+    pub fn door(&self) -> &Door {
+        &self.door
     }
 
     /// Finishes or rolls back what a call of a dead process left half done, and removes its temp
@@ -106,6 +127,10 @@ impl Capabilities for World {
         Ok(Arc::new(self.workspace_of(caller)))
     }
 
+    fn net(&self, _: &Caller) -> Result<Arc<dyn Net>, ToolError> {
+        Ok(self.door.clone())
+    }
+
     fn artifacts(&self) -> Arc<dyn ArtifactStore> {
         self.common.artifacts.clone()
     }
@@ -116,9 +141,8 @@ impl Capabilities for World {
 
     fn missing(&self, capability: Capability) -> Option<String> {
         match capability {
-            Capability::Files => None,
-            Capability::Network
-            | Capability::Exec
+            Capability::Files | Capability::Network => None,
+            Capability::Exec
             | Capability::Messages
             | Capability::Browser
             | Capability::Media

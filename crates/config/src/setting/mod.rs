@@ -3,6 +3,7 @@
 mod ask;
 mod count;
 mod duration;
+mod host;
 mod list;
 mod name;
 mod path;

@@ -21,6 +21,7 @@ fn sample(kind: Kind) -> String {
         Kind::Size | Kind::Count | Kind::Positive => "77".to_owned(),
         Kind::Rate => "'77/h'".to_owned(),
         Kind::Secret => "'env:NAME'".to_owned(),
+        Kind::Host => "'*.example.org:9200'".to_owned(),
         Kind::List(kind) => format!("[{}]", sample(*kind)),
     }
 }

@@ -98,8 +98,10 @@ impl Contain {
 
     #[expect(clippy::disallowed_methods, reason = "the one place that builds a context")]
     fn context(&self, call: &Call) -> Result<ToolContext, ToolError> {
-        let uses_files = call.tool()?.info().uses.contains(&Capability::Files);
-        let disk = uses_files.then(|| self.0.world.disk(&call.caller)).transpose()?;
+        let tool = call.tool()?;
+        let uses = |capability| tool.info().uses.contains(&capability);
+        let disk = uses(Capability::Files).then(|| self.0.world.disk(&call.caller)).transpose()?;
+        let net = uses(Capability::Network).then(|| self.0.world.net(&call.caller)).transpose()?;
         Ok(ToolContext::new(ContextParts {
             call: call.id,
             caller: call.caller.clone(),
@@ -110,6 +112,7 @@ impl Contain {
             updates: call.updates.clone(),
             redact: self.0.settings.load_full(),
             disk,
+            net,
             log: Arc::new(self.0.journal.clone()),
         }))
     }

@@ -16,25 +16,31 @@ use tempfile::TempDir;
 use tool::{
     Block, CallId, CallIds, Caller, Change, ChangeKind, ChangeLog, Changed, Clock, Commit,
     ContextParts, Digest, Disk, Expect, FileChange, FileContent, FileKind, FilePath, FileStat,
-    FileState, Ignored, Live, Need, Opened, PathFact, ToolContext, ToolError, ToolResult, Updates,
-    Visit, Walk, WalkEntry,
+    FileState, Ignored, Live, Need, Net, Opened, PathFact, ToolContext, ToolError, ToolResult,
+    Updates, Visit, Walk, WalkEntry,
 };
 
 /// A workspace to call tools in.
 pub(crate) struct Setup {
     folder: TempDir,
+    net: Option<Arc<dyn Net>>,
 }
 
 impl Setup {
     /// With these files; `/` at the end makes a folder.
     pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
-        let setup = Self { folder: TempDir::new().unwrap() };
+        let setup = Self { folder: TempDir::new().unwrap(), net: None };
         for (path, content) in files {
             let path = setup.path(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
         setup
+    }
+
+    /// With this network.
+    pub(crate) fn with_net(self, net: Arc<dyn Net>) -> Self {
+        Self { net: Some(net), ..self }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -68,6 +74,7 @@ impl Setup {
             clock: Arc::new(TestClock),
             updates: Updates::default(),
             disk: (!tool.info().uses.is_empty()).then(|| Arc::new(disk) as Arc<dyn Disk>),
+            net: self.net.clone(),
             log: Arc::new(NoLog),
         });
         let output = prepared.run(&ctx).await?;

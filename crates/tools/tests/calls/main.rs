@@ -7,3 +7,4 @@ mod finding;
 mod helper;
 mod reading;
 mod registry;
+mod web;

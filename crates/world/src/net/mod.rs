@@ -1,0 +1,22 @@
+//! The one door to the network for tools.
+//!
+//! What goes out was checked: the URL by [`policy::url`], then every address its host has. The
+//! connection goes to one of those addresses and not to what the name means a moment later, and each
+//! redirect begins again from the start. No proxy, whatever the environment says, and no cookies.
+
+mod body;
+mod connect;
+mod dial;
+mod door;
+mod headers;
+mod hop;
+mod pool;
+mod problem;
+mod resolve;
+mod settings;
+mod tls;
+
+pub use dial::Dial;
+pub use door::{Door, DoorParts};
+pub use resolve::Resolve;
+pub use settings::NetSettings;
