@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Agent, Limits, Secret, Spanned, Store, Tools};
+use crate::{Agent, Limits, Provider, Secret, Spanned, Store, Tools};
 
 /// What a configuration file says, or the defaults. The fields have the names of the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Config {
     pub tools: Tools,
     /// Agents that are treated in their own way, by id.
     pub agents: BTreeMap<String, Agent>,
+    /// Providers of models with names of their own.
+    pub providers: BTreeMap<String, Provider>,
     /// What a call may use up.
     pub limits: Limits,
     /// Where secrets are found, by a name for people.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use crate::{Agent, Config, Key, Layer, key::FindSlot};
+use crate::{Agent, Config, Key, Layer, Provider, key::FindSlot};
 
 /// Every key, by section.
 pub fn keys() -> &'static [Key] {
@@ -70,6 +70,7 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
             .tools
             .subagents),
         SUBAGENTS,
+        WEB,
         AGENTS,
         &lists!("agents.<id>.tools", "for this agent", |c, names| agent(c, names).tools),
         &layer!(
@@ -131,7 +132,7 @@ const SUBAGENTS: &[Key] = &[key(
     |c, _| &mut c.tools.max_depth,
 )];
 
-const AGENTS: &[Key] = &[
+const WEB: &[Key] = &[
     key(
         "tools.web.network.allow",
         r#"["*"]"#,
@@ -159,6 +160,9 @@ const AGENTS: &[Key] = &[
     key("tools.web.fetch.max_redirects", "5", "How many redirects a request follows.", |c, _| {
         &mut c.tools.web.fetch.max_redirects
     }),
+];
+
+const AGENTS: &[Key] = &[
     key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, names| {
         &mut agent(c, names).workspace
     }),
@@ -171,6 +175,12 @@ const AGENTS: &[Key] = &[
 ];
 
 const REST: &[Key] = &[
+    key(
+        "providers.<name>.format",
+        "",
+        "What a provider of models speaks that has a name of its own; `--format` takes that name.",
+        |c, names| &mut provider(c, names).format,
+    ),
     key(
         "limits.timeout",
         "",
@@ -295,6 +305,11 @@ const fn key(path: &'static str, default: &'static str, help: &'static str, slot
 /// The agent that the first name names.
 fn agent<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Agent {
     config.agents.entry(names.first().cloned().unwrap_or_default()).or_default()
+}
+
+/// The provider that the first name names.
+fn provider<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Provider {
+    config.providers.entry(names.first().cloned().unwrap_or_default()).or_default()
 }
 
 /// The layer that the last name names.

@@ -57,7 +57,7 @@ async fn decided(
     let mut considered = consider(shared, caller, planned).await?;
     if considered.decision.verdict == Verdict::Ask {
         let asking = Asking { caller, tool, planned, rule: &considered.decision.rule };
-        if let Some(grant) = remembered(shared, asking, &scopes(planned)).await? {
+        if let Some(grant) = remembered(shared, asking, &scopes(shared, planned)).await? {
             let reason = format!("{} agreed to it before", grant.granted_by);
             let rule = format!("approval:{}", grant.id);
             considered.decision = Decision::new(Verdict::Allow, &rule, reason);

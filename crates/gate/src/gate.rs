@@ -1,6 +1,10 @@
 //! The one way to call a tool.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError},
+    time::Instant,
+};
 
 use config::Config;
 use policy::{Explanation, Rules, Warning, explain};
@@ -13,9 +17,11 @@ use crate::{
     call::{Call, Learning, Origin, Planned},
     check::{Check, check},
     outcome::meta,
+    own::own_entry,
     pipeline::Pipeline,
     redactor::Redactor,
     registry::{Entry, Registry},
+    reload::{Reloaded, reload_tool},
     settings::Settings,
     shared::Shared,
     stages::{
@@ -23,7 +29,7 @@ use crate::{
         Shape, SlotStage, Validate,
     },
     turn::{Batch, Turn},
-    undo::{Undo, UndoTool},
+    undo::{Undo, undo_tool},
     views::View,
 };
 
@@ -84,11 +90,16 @@ impl Request {
     pub fn from_text(name: &str, args: &str) -> Self {
         match args.trim() {
             "" => Self::new(name, Value::Null),
-            text => Self::with(name, tool::parse_json(text)),
+            text => Self::with(
+                name,
+                tool::parse_json(text)
+                    .map_err(|problem| format!("the arguments cannot be read as JSON: {problem}")),
+            ),
         }
     }
 
-    fn with(name: &str, args: Result<Value, String>) -> Self {
+    /// A call of `name` with arguments that somebody else has read.
+    pub fn with(name: &str, args: Result<Value, String>) -> Self {
         Self {
             name: name.to_owned(),
             args,
@@ -105,14 +116,15 @@ pub struct Gate {
     pipeline: Arc<Pipeline>,
     shared: Arc<Shared>,
     undo: Arc<Entry>,
+    reload: Arc<Entry>,
 }
 
 impl Gate {
     /// A gate with `shared` behind the stages that `stages` puts in order, normally [`standard`].
     pub fn new(shared: Shared, stages: impl FnOnce(&Arc<Shared>) -> Pipeline) -> Self {
         let shared = Arc::new(shared);
-        let undo = Arc::new(Entry::new(UndoTool::erased()));
-        Self { pipeline: Arc::new(stages(&shared)), shared, undo }
+        let (undo, reload) = (own_entry(undo_tool()), own_entry(reload_tool()));
+        Self { pipeline: Arc::new(stages(&shared)), shared, undo, reload }
     }
 
     /// Calls the tool `name` for `caller`. Every call has exactly one outcome.
@@ -139,17 +151,39 @@ impl Gate {
 
     /// Takes back all files a call changed, or none. A person's operation, recorded like any call.
     pub async fn undo(&self, caller: &Caller, undone: CallId) -> Outcome {
-        let request = Request::new("undo", json!({"call_id": undone}));
-        let mut call = self.new_call(Arc::new(caller.clone()), request, None);
-        call.origin = Origin::Person;
-        call.tool = Some(self.undo.clone());
+        let args = json!({"call_id": undone});
         match self.prepare_undo(caller, undone).await {
             Ok((owner_of_files, planned)) => {
-                call.caller = Arc::new(owner_of_files);
-                call.own = Some(Ok(planned));
+                self.run_own(owner_of_files, &self.undo, args, Ok(planned)).await
             }
-            Err(error) => call.own = Some(Err(error)),
+            Err(error) => self.run_own(caller.clone(), &self.undo, args, Err(error)).await,
         }
+    }
+
+    /// Records that a changed configuration was taken over, or why not.
+    pub async fn record_reload(&self, file: &str, taken: Result<(), String>) -> Outcome {
+        let args = Arc::new(json!({"file": file}));
+        let planned = taken.map_err(|problem| ToolError::failed(&problem)).map(|()| {
+            let fingerprint = Digest::of(json!(["reload", args]).to_string());
+            Planned::new(args.clone(), fingerprint, Arc::default(), Box::new(Reloaded))
+        });
+        let args = Value::clone(&args);
+        self.run_own(Caller::owner("main"), &self.reload, args, planned).await
+    }
+
+    /// Through the same stages as every call.
+    async fn run_own(
+        &self,
+        caller: Caller,
+        tool: &Arc<Entry>,
+        args: Value,
+        planned: Result<Planned, ToolError>,
+    ) -> Outcome {
+        let request = Request::new(&tool.info().name, args);
+        let mut call = self.new_call(Arc::new(caller), request, None);
+        call.origin = Origin::Person;
+        call.tool = Some(tool.clone());
+        call.own = Some(planned);
         self.start(call).await
     }
 
@@ -210,8 +244,12 @@ impl Gate {
 
     /// Replaces the configuration. Calls that wait are decided again before they run.
     pub fn configure(&self, config: Config, redactor: Redactor) {
-        let generation = self.shared.settings.load().generation + 1;
-        self.shared.settings.store(Arc::new(Settings::new(config, redactor, generation)));
+        let mut next = Settings::new(config, redactor, 0);
+        // Two at once must not get the same number: a call would not notice the second.
+        let mut changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        *changing += 1;
+        next.generation = *changing;
+        self.shared.settings.store(Arc::new(next));
     }
 
     /// The names of the stages in order.
@@ -261,10 +299,7 @@ impl Gate {
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
         let Request { name, args, provider_call_id, updates, cancel } = request;
-        let own = args.as_ref().err().map(|problem| {
-            let problem = format!("the arguments cannot be read as JSON: {problem}");
-            Err(ToolError::invalid(&name, "", problem))
-        });
+        let own = args.as_ref().err().map(|problem| Err(ToolError::invalid(&name, "", problem)));
         let args = Arc::new(args.unwrap_or_default());
         let started_at = self.shared.world.clock().now();
         Call {

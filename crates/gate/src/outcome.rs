@@ -1,6 +1,6 @@
 //! What is known about a call when it ends.
 
-use tool::{CallId, Live, Meta, Usage};
+use tool::{CallId, Live, Meta};
 
 use crate::call::Learning;
 
@@ -8,14 +8,10 @@ use crate::call::Learning;
 pub(crate) fn meta(call: CallId, learning: &Learning, live: &Live) -> Meta {
     let learnt = learning.now();
     Meta {
-        call_id: call,
         duration_ms: u64::try_from(learning.elapsed().as_millis()).unwrap_or(u64::MAX),
         place: learnt.place,
         effects: learnt.effects,
         changed: live.changed(),
-        artifacts: Vec::new(),
-        usage: Usage::new(),
-        answered_by: None,
-        untrusted: None,
+        ..Meta::new(call)
     }
 }

@@ -1,6 +1,9 @@
 //! What a gate is put together from.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use arc_swap::ArcSwap;
 use config::Config;
@@ -42,6 +45,7 @@ impl Parts {
             registry,
             cache: Cache::new(config.limits.cache_bytes.value),
             settings: ArcSwap::from_pointee(Settings::new(config, redactor, 1)),
+            changing: Mutex::new(1),
             ids: CallIds::new(world.clock()),
             world,
             journal,

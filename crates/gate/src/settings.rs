@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, time::Duration};
 
 use config::Config;
+use policy::url::UrlRules;
 use tool::{Rate, Redact, ToolInfo};
 
 use crate::{
@@ -17,6 +18,7 @@ pub(crate) struct Settings {
     pub(crate) redactor: Redactor,
     pub(crate) slots: SlotLimits,
     pub(crate) arguments: ArgumentLimits,
+    pub(crate) urls: UrlRules,
 }
 
 impl Settings {
@@ -36,6 +38,7 @@ impl Settings {
                 array_items: limits.array_items.value,
                 depth: limits.depth.value,
             },
+            urls: UrlRules::new(&config.tools.web.network),
             config,
             redactor,
         }

@@ -1,6 +1,9 @@
 //! What the stages are made of.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use arc_swap::ArcSwap;
 use store::{Db, Journal};
@@ -17,6 +20,8 @@ use crate::{
 pub struct Shared {
     pub(crate) registry: Registry,
     pub(crate) settings: ArcSwap<Settings>,
+    /// The generation of the settings, held while they are replaced.
+    pub(crate) changing: Mutex<u64>,
     pub(crate) world: Arc<dyn Capabilities>,
     pub(crate) journal: Journal,
     pub(crate) db: LazyDb,

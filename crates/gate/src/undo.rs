@@ -1,36 +1,20 @@
 //! Takes back what an earlier call changed. A person's operation: in no model's view.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
+use serde_json::json;
 use tool::{
-    AnyTool, BoxFuture, CallId, Capability, Change, Effect, Effects, Expect, FileChange,
-    FileContent, FilePath, FileState, Info, Need, Plan, Prepared, Section, ToolContext, ToolError,
-    ToolInfo, ToolOutput, ToolResult,
+    BoxFuture, CallId, Capability, Change, Effect, Effects, Expect, FileChange, FileContent,
+    FilePath, FileState, Info, Need, Plan, Prepared, Section, ToolContext, ToolInfo, ToolOutput,
+    ToolResult,
 };
 
 /// The tool behind `toolgate undo`.
-pub(crate) struct UndoTool(Arc<ToolInfo>);
-
-impl UndoTool {
-    pub(crate) fn erased() -> Arc<dyn AnyTool> {
-        let info = Info { section: Section::Fs, uses: &[Capability::Files], ..Info::DEFAULT };
-        let parameters = json!({"type": "object", "properties": {
-            "call_id": {"type": "string", "description": "The call to take back."}
-        }});
-        let mut info = ToolInfo::with("undo", "Take back what a call changed.", parameters, info);
-        info.effects = Effects::of(&[Effect::Write]);
-        Arc::new(Self(Arc::new(info)))
-    }
-}
-
-impl AnyTool for UndoTool {
-    fn info(&self) -> &Arc<ToolInfo> {
-        &self.0
-    }
-    fn prepare(&self, _: Value) -> Result<Box<dyn Prepared>, ToolError> {
-        Err(ToolError::NotAvailable("undo".to_owned()))
-    }
+pub(crate) fn undo_tool() -> ToolInfo {
+    let info = Info { section: Section::Fs, uses: &[Capability::Files], ..Info::DEFAULT };
+    let parameters = json!({"type": "object", "properties": {
+        "call_id": {"type": "string", "description": "The call to take back."}
+    }});
+    let info = ToolInfo::with("undo", "Take back what a call changed.", parameters, info);
+    ToolInfo { effects: Effects::of(&[Effect::Write]), ..info }
 }
 
 /// The changes that take a call back, one for each file.

@@ -6,7 +6,10 @@ use config::Ask;
 use serde::Serialize;
 use tool::{Effect, Facts, Need, Plan};
 
-use crate::is_credential;
+use crate::{
+    is_credential,
+    url::{self, CheckedUrl, UrlRefusal, UrlRules},
+};
 
 /// What to do with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -57,15 +60,29 @@ impl Decision {
 const MUCH: (u64, u64) = (20, 10_000_000);
 
 /// Decides one call from its plan and what was looked up about it.
-pub fn decide(ask: Ask, plan: &Plan, facts: &Facts) -> Decision {
+pub fn decide(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision {
     if let Some(error) = facts.paths.iter().find_map(|fact| fact.as_ref().err()) {
         return Decision::new(Verdict::Deny, "path", error.to_string());
     }
+    let hosts = match hosts(plan, urls) {
+        Ok(hosts) => hosts,
+        // Nobody is asked about a request that the network door would refuse.
+        Err(UrlRefusal { rule, reason }) => return Decision::new(Verdict::Deny, rule, reason),
+    };
     match ask {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
-        Ask::Smart => smart(plan, facts),
+        Ask::Smart => smart(plan, facts, &hosts),
     }
+}
+
+/// The URLs of the plan, if all of them may be reached.
+fn hosts(plan: &Plan, rules: &UrlRules) -> Result<Vec<CheckedUrl>, UrlRefusal> {
+    let urls = plan.needs().iter().filter_map(|need| match need {
+        Need::Fetch(url) => Some(url),
+        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Act(_) | Need::Use(_) => None,
+    });
+    urls.map(|url| url::check(url, rules)).collect()
 }
 
 fn always(plan: &Plan) -> Decision {
@@ -79,11 +96,15 @@ fn always(plan: &Plan) -> Decision {
     )
 }
 
-fn smart(plan: &Plan, facts: &Facts) -> Decision {
+fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
         let reason = format!("it wants to {need}, which cannot be undone");
         return Decision::new(Verdict::Ask, "smart.act", reason);
+    }
+    if let Some(url) = hosts.iter().find(|url| !url.is_public()) {
+        let reason = format!("`{}` is not a public host", url.host());
+        return Decision::new(Verdict::Ask, "smart.private", reason);
     }
     let known = || facts.paths.iter().filter_map(|fact| fact.as_ref().ok());
     if let Some(fact) = known().find(|fact| is_credential(&fact.resolved)) {
@@ -110,6 +131,7 @@ fn replaced(plan: &Plan, facts: &Facts) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use config::{HostPattern, Network, Spanned};
     use tool::{FilePath, PathFact, ToolError};
 
     use super::*;
@@ -131,6 +153,16 @@ mod tests {
         let read = Plan::from([Need::Read(path("a"))]);
         let write = Plan::from([Need::Write(path("b"))]);
         let secret = Plan::from([Need::Read(path(".env"))]);
+        let fetch = |url: &str| Plan::from([Need::Fetch(url.to_owned())]);
+        let (public, local) = (fetch("https://example.org/"), fetch("http://10.1.2.3/"));
+        let refused = fetch("http://169.254.169.254/");
+        let opened = UrlRules::new(&Network {
+            allow: [HostPattern::ANY, "10.0.0.0/8".parse().unwrap()]
+                .map(Spanned::from)
+                .to_vec()
+                .into(),
+            ..Network::default()
+        });
         let act = Plan::from([Need::Read(path("a")), Need::Act("send a mail".into())]);
         for (ask, plan, size, expected) in [
             (Ask::Smart, &Plan::default(), (0, 0), "allow smart: pure runs without asking"),
@@ -150,12 +182,22 @@ mod tests {
                 (1, 5),
                 "ask smart.act: it wants to send a mail, which cannot be undone",
             ),
+            (Ask::Smart, &public, (0, 0), "allow smart: fetch runs without asking"),
+            (Ask::Smart, &local, (0, 0), "ask smart.private: `10.1.2.3` is not a public host"),
+            (
+                Ask::Auto,
+                &refused,
+                (0, 0),
+                "deny address.metadata: `169.254.169.254` is a cloud's metadata service; tools reach \
+                 public hosts only; the operator can name others in `tools.web.network.allow`",
+            ),
+            (Ask::Always, &public, (0, 0), "allow ask.always: it changes nothing"),
             (Ask::Always, &read, (1, 5), "allow ask.always: it changes nothing"),
             (Ask::Always, &write, (1, 5), "ask ask.always: it wants to write `b`"),
             (Ask::Auto, &act, (1, 5), "allow ask.auto: nobody is asked in this mode"),
         ] {
             let Decision { verdict, rule, reason } =
-                decide(ask, plan, &facts(plan, size.0, size.1));
+                decide(ask, &opened, plan, &facts(plan, size.0, size.1));
             assert_eq!(format!("{verdict} {rule}: {reason}"), expected);
         }
     }
@@ -164,7 +206,8 @@ mod tests {
     fn a_path_that_cannot_be_used_denies_in_every_mode() {
         for ask in [Ask::Auto, Ask::Smart, Ask::Always] {
             let error = ToolError::path("../x", "is outside the workspace");
-            let decision = decide(ask, &Plan::default(), &Facts { paths: vec![Err(error)] });
+            let facts = Facts { paths: vec![Err(error)] };
+            let decision = decide(ask, &UrlRules::default(), &Plan::default(), &facts);
             assert_eq!(decision.verdict, Verdict::Deny);
         }
     }

@@ -11,8 +11,8 @@ pub fn fold(name: &str) -> String {
 /// Whether `pattern` of a policy list means `tool`: a name, an alias, `group:<section>`,
 /// `group:openclaw`, or any of these with `*` for anything.
 pub fn matches(pattern: &str, tool: &ToolInfo) -> bool {
-    if let Some(group) = pattern.trim().strip_prefix("group:") {
-        return in_group(&fold(group), tool);
+    if let Some(group) = fold(pattern).strip_prefix("group:") {
+        return in_group(group.trim_start(), tool);
     }
     let aliases = tool.aliases.iter().map(String::as_str);
     means(pattern, std::iter::once(&*tool.name).chain(aliases))

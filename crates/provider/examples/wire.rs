@@ -5,7 +5,7 @@ use std::io::{BufRead, Write, stdin, stdout};
 
 use provider::{Assembler, Format, Names, calls, definitions, results, schema};
 use serde_json::{Value, json};
-use tool::{CallId, Effects, Meta, Outcome, ToolError, ToolInfo, ToolOutput};
+use tool::{CallId, Meta, Outcome, ToolError, ToolInfo, ToolOutput};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = stdout().lock();
@@ -85,16 +85,6 @@ fn outcome(given: &Value) -> Result<Outcome, Box<dyn std::error::Error>> {
         None => output,
     });
     let call_id: CallId = "019a8000-0000-7000-8000-000000000000".parse()?;
-    let meta = Meta {
-        call_id,
-        duration_ms: 1,
-        place: None,
-        effects: Effects::NONE,
-        changed: Vec::new(),
-        artifacts: Vec::new(),
-        usage: serde_json::Map::new(),
-        answered_by: None,
-        untrusted: None,
-    };
+    let meta = Meta { duration_ms: 1, ..Meta::new(call_id) };
     Ok(Outcome::new("example", result, meta))
 }

@@ -4,8 +4,6 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ProviderError {
-    #[error("unknown format `{name}`; {hint}")]
-    UnknownFormat { name: String, hint: String },
     #[error("{at} must be {expected}, got {got}")]
     Unexpected { at: String, expected: &'static str, got: &'static str },
     #[error("{at} has no `{field}`")]

@@ -71,6 +71,23 @@ pub struct Meta {
     pub untrusted: Option<String>,
 }
 
+impl Meta {
+    /// Of a call about which nothing else is known.
+    pub fn new(call_id: CallId) -> Self {
+        Self {
+            call_id,
+            duration_ms: 0,
+            place: None,
+            effects: Effects::NONE,
+            changed: Vec::new(),
+            artifacts: Vec::new(),
+            usage: Usage::new(),
+            answered_by: None,
+            untrusted: None,
+        }
+    }
+}
+
 impl Outcome {
     /// Puts a result and what is known about the call together.
     pub fn new(tool: &str, result: ToolResult, mut meta: Meta) -> Self {

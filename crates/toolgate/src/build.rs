@@ -9,6 +9,7 @@ use std::{
 
 use config::Config;
 use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
+use provider::Definitions;
 use store::{Journal, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
@@ -44,6 +45,7 @@ pub struct Gate {
     inner: gate::Gate,
     world: Arc<World>,
     data: PathBuf,
+    pub(crate) definitions: Arc<Definitions>,
 }
 
 impl Gate {
@@ -199,8 +201,8 @@ impl GateBuilder {
             approvers: self.approvers,
             hooks: self.hooks,
         };
-        let gate =
-            Gate { inner: gate::Gate::new(parts.assemble(self.tools)?, stages), world, data };
+        let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
+        let gate = Gate { inner, world, data, definitions: Arc::default() };
         gate.warn();
         Ok(gate)
     }

@@ -23,7 +23,8 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// Configuration file; by default `toolgate/toolgate.toml` in the user's configuration folder.
+    /// Configuration file; by default `toolgate/toolgate.toml`, or `.json5`, in the user's configuration
+    /// folder.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
     pub(crate) config: Option<PathBuf>,
     /// Folder for the journal, undo data and artifacts; by default in the user's data folder.

@@ -2,22 +2,40 @@
 
 use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
-use anyhow::{Context as _, Result};
-use config::Config;
+use anyhow::{Context as _, Result, anyhow, bail};
+use config::{Config, Loaded};
 use store::{Db, Journal};
-use toolgate::{Approver, Caller, Clock as _, Gate, GateBuilder, builtin};
+use toolgate::{Approver, Caller, Clock as _, Format, Gate, GateBuilder, builtin};
 use world::SystemClock;
 
 use crate::cli::{Global, Identity};
 
 /// The configuration: the file that was named, the user's own if there is one, else the defaults.
 pub(crate) fn configuration(global: &Global) -> Result<Config> {
-    match &global.config {
-        Some(path) => Ok(config::load(path)?),
-        None => match config::paths().config.filter(|path| path.exists()) {
-            Some(path) => Ok(config::load(&path)?),
-            None => Ok(Config::default()),
-        },
+    let Some(path) = configuration_file(global) else { return Ok(Config::default()) };
+    let Loaded { config, warnings } = config::load_with_warnings(&path)?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(config)
+}
+
+/// The file that was named, or the user's own: TOML, or JSON5 if there is no TOML.
+pub(crate) fn configuration_file(global: &Global) -> Option<PathBuf> {
+    global.config.clone().or_else(|| {
+        let toml = config::paths().config?;
+        let json5 = toml.with_extension("json5");
+        [toml, json5].into_iter().find(|path| path.exists())
+    })
+}
+
+/// The format that `name` means: one of ours, or that of a provider in the configuration.
+pub(crate) fn format(config: &Config, name: &str) -> Result<Format> {
+    let custom = config.providers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    match custom.map(|(_, provider)| &provider.format) {
+        Some(Some(format)) => Ok(format.value),
+        Some(None) => bail!("provider `{name}` has no `format` in the configuration"),
+        None => name.parse().map_err(|problem: String| anyhow!(problem)),
     }
 }
 
@@ -29,12 +47,16 @@ pub(crate) fn data(global: &Global) -> Result<PathBuf> {
 
 /// The configuration, with the workspace a command was given.
 pub(crate) fn configuration_for(global: &Global, identity: &Identity) -> Result<Config> {
-    let mut config = configuration(global)?;
+    Ok(within(configuration(global)?, identity))
+}
+
+/// With the workspace a command was given.
+pub(crate) fn within(mut config: Config, identity: &Identity) -> Config {
     let Identity { agent, workspace, .. } = identity;
     if let Some(workspace) = workspace {
         config.agents.entry(agent.clone()).or_default().workspace = Some(workspace.clone().into());
     }
-    Ok(config)
+    config
 }
 
 /// A gate with the built-in tools.

@@ -37,6 +37,8 @@ mod build;
 mod key;
 mod recovery;
 mod upkeep;
+mod watch;
+mod wire;
 
 pub use build::{BuildError, Gate, GateBuilder, Policy};
 pub use config::{self, Config};
@@ -44,6 +46,7 @@ pub use gate::{
     Answer, AnswerDecision, Approver, Before, Call, Check, Hook, HookCall, Next, Pipeline,
     Question, RegistryError, Reply, Request, Stage, standard,
 };
+pub use provider::{DefinitionList, Format, ProviderError};
 pub use schemars::JsonSchema;
 pub use tool::{
     AnyTool, Block, BoxFuture, CallId, Caller, Capability, Clock, Confined, Effect, Effects,
@@ -52,6 +55,8 @@ pub use tool::{
     Updates,
 };
 pub use tools::builtin;
+pub use watch::Watch;
+pub use wire::Answered;
 
 /// The examples in the documents are run as tests.
 #[cfg(doctest)]

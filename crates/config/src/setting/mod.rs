@@ -3,6 +3,7 @@
 mod ask;
 mod count;
 mod duration;
+mod format;
 mod host;
 mod list;
 mod name;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use policy::{Decision, Verdict, decide};
+use policy::{Decision, Verdict, decide, url::UrlRules};
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
@@ -45,7 +45,7 @@ impl Stage for Approve {
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
-                let scopes = scopes(call.planned()?);
+                let scopes = scopes(&self.0, call.planned()?);
                 let Asked { approval, .. } = ask(&self.0, &call, &decision, scopes).await?;
                 call.learnt.now().approval = Some(approval);
             }
@@ -81,8 +81,9 @@ pub(crate) async fn consider(
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
-    let ask = shared.settings.load().config.tools.ask.value;
-    let decision = decide(ask, planned.plan(), &facts);
+    let settings = shared.settings.load();
+    let ask = settings.config.tools.ask.value;
+    let decision = decide(ask, &settings.urls, planned.plan(), &facts);
     let error = facts.paths.into_iter().find_map(Result::err);
     Ok(Considered { decision, error })
 }
@@ -98,9 +99,26 @@ async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Fac
     Ok(Facts { paths })
 }
 
-/// What an answer for always can be scoped to besides this exact call: folders all of it is beneath,
-/// by where they are, so that the answer holds in no other workspace.
-pub(crate) fn scopes(planned: &Planned) -> Vec<String> {
+/// What an answer for always can be scoped to besides this exact call: the host all of it goes to, or
+/// folders all of it is beneath, by where they are, so that the answer holds in no other workspace.
+pub(crate) fn scopes(shared: &Shared, planned: &Planned) -> Vec<String> {
+    let settings = shared.settings.load();
+    let mut hosts = planned.plan().needs().iter().map(|need| host(need, &settings.urls));
+    if let Some(Some(first)) = hosts.next() {
+        let same = hosts.all(|host| host.as_ref() == Some(&first));
+        return if same { vec![first] } else { Vec::new() };
+    }
+    folders(planned)
+}
+
+/// Only for what changes nothing there: a host that may be asked may not thereby be told.
+fn host(need: &Need, rules: &UrlRules) -> Option<String> {
+    let Need::Fetch(url) = need else { return None };
+    let url = policy::url::check(url, rules).ok()?;
+    Some(format!("host:{}", url.authority()))
+}
+
+fn folders(planned: &Planned) -> Vec<String> {
     let root = planned.workspace().map_or(".", |root| root.as_ref());
     let mut folders: Option<Vec<String>> = None;
     for need in planned.plan().needs() {

@@ -158,3 +158,47 @@ fn names_that_mean_nothing_are_warned_about_with_the_nearest() {
         ]
     );
 }
+
+/// multiuser-005.
+#[test]
+fn an_empty_list_is_nobody_in_every_layer() {
+    for (table, who) in [
+        ("tools", ""),
+        ("tools.by_provider.acme", "provider=acme"),
+        ("tools.by_channel.mail", "channel=mail"),
+        ("tools.by_sender.eve", "sender=eve"),
+        ("tools.sandbox", "sandboxed"),
+        ("tools.subagents", "below=1"),
+        ("agents.main.tools", ""),
+        ("agents.main.tools.by_provider.acme", "provider=acme"),
+    ] {
+        let config = config::parse(&format!("[{table}]\nallow = []"), "t.toml").unwrap();
+        let rules = Rules::new(&config, &caller(who));
+        for name in planned().iter().map(|info| info.name.clone()).chain(["read".into()]) {
+            assert!(rules.against(&tool(&name)).is_some(), "{table} gives `{name}`");
+        }
+    }
+}
+
+/// multiuser-008.
+#[test]
+fn a_denied_name_is_compared_in_its_canonical_form() {
+    for (deny, name, denied) in [
+        ("EXEC", "exec", true),
+        ("bash", "exec", true),
+        (" Exec ", "exec", true),
+        ("ex*", "exec", true),
+        ("*", "exec", true),
+        ("group:runtime", "exec", true),
+        ("GROUP:Runtime", "exec", true),
+        ("exe", "exec", false),
+        ("exec.evil", "exec", false),
+    ] {
+        let config = config::parse(&format!("[tools]\ndeny = [\"{deny}\"]"), "t.toml").unwrap();
+        let rule = Rules::new(&config, &caller("")).against(&tool(name));
+        assert_eq!(rule.is_some(), denied, "{deny}");
+        let all = planned();
+        let warned = !warnings(&config, &all.iter().collect::<Vec<_>>()).is_empty();
+        assert_eq!(warned, !denied, "{deny}");
+    }
+}

@@ -86,6 +86,14 @@ impl CheckedUrl {
         self.port
     }
 
+    /// Whether anybody could reach it. A name is judged as a name: what it resolves to may differ.
+    pub fn is_public(&self) -> bool {
+        match self.address {
+            Some(ip) => address::special(ip).is_none(),
+            None => host::local(self.host()).is_none(),
+        }
+    }
+
     /// Whether it is `https`.
     pub fn is_secure(&self) -> bool {
         self.url.scheme() == "https"

@@ -3,13 +3,17 @@
 mod gates;
 mod grep;
 mod measure;
+mod views;
+mod wire;
 
-use std::process::ExitCode;
+use std::{borrow::Cow, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use toolgate::Format;
 
+use self::measure::Times;
 use crate::output;
 
 /// Measure what the gate itself costs on this machine.
@@ -28,7 +32,7 @@ pub(crate) struct Bench {
 /// One measured thing.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    name: &'static str,
+    name: Cow<'static, str>,
     median_ns: u64,
     p99_ns: u64,
     /// What it is compared with.
@@ -62,6 +66,12 @@ impl Bench {
         if wanted("registry.builtin") {
             rows.push(gates::builtin_registry()?);
         }
+        if wanted("policy.view_10") || wanted("policy.view_10000") {
+            rows.extend(views::lookups()?);
+        }
+        if Format::ALL.iter().any(|format| wire::NAMES.iter().any(|name| wanted(&name(*format)))) {
+            rows.extend(wire::all());
+        }
         if wanted("grep.tree") {
             rows.push(grep::tree().await?);
         }
@@ -78,9 +88,20 @@ impl Bench {
 }
 
 impl Row {
+    fn new(name: impl Into<Cow<'static, str>>, times: Times) -> Self {
+        let (median_ns, p99_ns) = times.summary();
+        Self { name: name.into(), median_ns, p99_ns, baseline: None, ratio: None, note: None }
+    }
+
+    /// Compared with another row.
+    fn against(self, name: &'static str, baseline: &Self) -> Self {
+        let ratio = Some(measure::ratio(self.median_ns, baseline.median_ns));
+        Self { baseline: Some(name), ratio, ..self }
+    }
+
     fn cells(&self) -> Vec<String> {
         vec![
-            self.name.to_owned(),
+            self.name.to_string(),
             measure::shown(self.median_ns),
             measure::shown(self.p99_ns),
             self.baseline.unwrap_or("-").to_owned(),

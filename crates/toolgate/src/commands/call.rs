@@ -7,10 +7,14 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
+use config::{Config, Loaded};
+use provider::WireCall;
+use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
-use toolgate::{Approver, Outcome, Request};
+use tokio_util::sync::CancellationToken;
+use toolgate::{Answered, Approver, Caller, Format, Gate, Outcome, Request};
 
 use crate::{
     cli::{Global, Identity, duration},
@@ -23,16 +27,24 @@ const MAX_STDIN: u64 = 32 * 1024 * 1024;
 
 /// Call a tool and print its outcome as JSON.
 ///
-/// Exit code 0 on success, 1 if the call was refused or failed, 2 on wrong usage.
+/// With `--format`, print what a model of that format would get instead; with `-` for the name, read
+/// what the model said from standard input, and make every call in it.
+///
+/// Exit code 0 on success, 1 if a call was refused or failed, 2 on wrong usage.
 #[derive(Debug, Args)]
 pub(crate) struct CallTool {
-    /// The tool.
+    /// The tool; `-` for the calls in a model's message, with `--format`.
+    #[arg(allow_hyphen_values = true)]
     name: String,
     /// Its arguments as a JSON object; `-` reads them from standard input.
     #[arg(value_name = "JSON", allow_hyphen_values = true)]
     args: Option<String>,
     #[command(flatten)]
     identity: Identity,
+    /// Answer in this wire format: `openai`, `openai-responses`, `anthropic`, `gemini`, `mcp`, or a
+    /// provider of the configuration.
+    #[arg(long, value_name = "F")]
+    format: Option<String>,
     /// Answer every question with yes, as the owner; recorded as such.
     #[arg(long, conflicts_with = "wait")]
     yes: bool,
@@ -43,29 +55,111 @@ pub(crate) struct CallTool {
 
 impl CallTool {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
-        let args = arguments(self.args.as_deref())?;
-        let approver: Arc<dyn Approver> = match (self.yes, self.wait) {
+        let config = adapted(context::configuration(global)?, &self.identity, self.wait);
+        let format =
+            self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;
+        let asked = self.asked(format)?;
+        let gate = context::gate(global, config, Some(self.approver()))?;
+        // A call may wait long for a person, and the configuration may change meanwhile.
+        let _watch = context::configuration_file(global).map(|path| {
+            let (identity, wait) = (self.identity.clone(), self.wait);
+            gate.watch(&path, move |path| {
+                let Loaded { config, warnings } = config::load_with_warnings(path)?;
+                Ok(Loaded { config: adapted(config, &identity, wait), warnings })
+            })
+        });
+        let cancel = CancellationToken::new();
+        let stop = tokio::spawn({
+            let cancel = cancel.clone();
+            async move {
+                stopped().await;
+                cancel.cancel();
+            }
+        });
+        let answer = asked.answer(&gate, &context::caller(&self.identity), cancel).await?;
+        stop.abort();
+        output::json(&answer.shown)?;
+        Ok(exit_code(&answer.outcomes))
+    }
+
+    fn approver(&self) -> Arc<dyn Approver> {
+        match (self.yes, self.wait) {
             (true, _) => Arc::new(SaysYes),
             (_, Some(_)) => Arc::new(Waits),
             (false, None) => Arc::new(Terminal),
-        };
-        let mut config = context::configuration_for(global, &self.identity)?;
-        if let Some(wait) = self.wait {
-            config.limits.approval_timeout = wait.into();
         }
-        let gate = context::gate(global, config, Some(approver))?;
-        let caller = context::caller(&self.identity);
-        let request = Request::from_text(&self.name, &args);
-        let cancel = request.cancel.clone();
-        let stop = tokio::spawn(async move {
-            stopped().await;
-            cancel.cancel();
-        });
-        let outcome = gate.run(&caller, request).await;
-        stop.abort();
-        output::json(&outcome)?;
-        Ok(exit_code(&outcome))
     }
+
+    fn asked(&self, format: Option<Format>) -> Result<Asked> {
+        match (self.name.as_str(), format, &self.args) {
+            ("-", Some(format), None) => Ok(Asked::ByModel(format, message()?)),
+            ("-", _, _) => bail!("`-` for the name needs `--format`, and no arguments"),
+            (name, format, args) => {
+                let request = Request::from_text(name, &arguments(args.as_deref())?);
+                Ok(Asked::ByName(Box::new(request), format))
+            }
+        }
+    }
+}
+
+/// What is to be called.
+enum Asked {
+    /// One tool; answered in this format, if any.
+    ByName(Box<Request>, Option<Format>),
+    /// Every call in what a model said.
+    ByModel(Format, Value),
+}
+
+/// What came of it.
+struct Answer {
+    shown: Value,
+    outcomes: Vec<Outcome>,
+}
+
+impl Asked {
+    async fn answer(
+        self,
+        gate: &Gate,
+        caller: &Caller,
+        cancel: CancellationToken,
+    ) -> Result<Answer> {
+        match self {
+            Self::ByName(request, format) => {
+                let name = request.name.clone();
+                let outcome = gate.run(caller, Request { cancel, ..*request }).await;
+                let shown = match format {
+                    None => serde_json::to_value(&outcome)?,
+                    Some(format) => {
+                        let id = Some(outcome.meta().call_id.to_string());
+                        let call = WireCall { id, name, args: Ok(Value::Null) };
+                        provider::results(format, &[(&call, &outcome)])
+                    }
+                };
+                Ok(Answer { shown, outcomes: vec![outcome] })
+            }
+            Self::ByModel(format, message) => {
+                let Answered { results, outcomes } =
+                    gate.answer(caller, format, &message, &cancel).await?;
+                Ok(Answer { shown: results, outcomes })
+            }
+        }
+    }
+}
+
+/// The configuration, with what the command line says.
+fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {
+    let mut config = context::within(config, identity);
+    if let Some(wait) = wait {
+        config.limits.approval_timeout = wait.into();
+    }
+    config
+}
+
+/// What a model said.
+fn message() -> Result<Value> {
+    let text = standard_input()?;
+    tool::parse_json(&text)
+        .map_err(|problem| anyhow!("the message cannot be read as JSON: {problem}"))
 }
 
 /// Waits until the person or the system wants the command to end.
@@ -82,9 +176,10 @@ async fn stopped() {
     }
 }
 
-/// 0 on success, 1 otherwise.
-pub(crate) fn exit_code(outcome: &Outcome) -> ExitCode {
-    ExitCode::from(u8::from(!matches!(outcome, Outcome::Success { .. })))
+/// 0 if all succeeded, 1 otherwise.
+pub(crate) fn exit_code(outcomes: &[Outcome]) -> ExitCode {
+    let failed = |outcome: &Outcome| !matches!(outcome, Outcome::Success { .. });
+    ExitCode::from(u8::from(outcomes.iter().any(failed)))
 }
 
 /// The arguments as text; none is none.

@@ -13,7 +13,7 @@ use std::{
 
 use anyhow::Result;
 use clap::Args;
-use config::{Config, ConfigError};
+use config::{Config, ConfigError, Loaded};
 use rustix::{
     fs::{Access, access},
     system::uname,
@@ -102,14 +102,14 @@ fn platform() -> Finding {
 /// The configuration, as far as it can be read.
 fn configuration(global: &Global) -> (Config, Vec<Finding>) {
     const NAME: &str = "configuration";
-    let default = || config::paths().config.filter(|path| path.exists());
-    let Some(path) = global.config.clone().or_else(default) else {
+    let Some(path) = context::configuration_file(global) else {
         return (Config::default(), vec![ok(NAME, "no file; the defaults apply")]);
     };
-    match config::load(&path) {
-        Ok(config) => {
+    match config::load_with_warnings(&path) {
+        Ok(Loaded { config, warnings }) => {
             let secrets = config::resolve_secrets(&config, config::environment).err();
             let mut found = vec![ok(NAME, path.display().to_string())];
+            found.extend(warnings.iter().map(|one| warning(NAME, one.to_string())));
             found.extend(secrets.iter().flat_map(|error| problems("secrets", error)));
             (config, found)
         }

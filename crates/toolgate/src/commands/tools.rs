@@ -9,7 +9,7 @@ use clap::Args;
 use gate::{Found, View};
 use policy::Rule;
 use serde_json::{Value, json};
-use toolgate::{Caller, ToolInfo};
+use toolgate::{Caller, Format, ToolInfo};
 
 use crate::{cli::Global, context, output, terminal::visible};
 
@@ -23,6 +23,10 @@ pub(crate) struct Tools {
     /// As this agent has them.
     #[arg(long, value_name = "A", default_value = "main")]
     agent: String,
+    /// Print the definitions a model gets, as JSON, in this wire format: `openai`, `openai-responses`,
+    /// `anthropic`, `gemini`, `mcp`, or a provider of the configuration. Only what the agent has.
+    #[arg(long, value_name = "F", conflicts_with = "json")]
+    format: Option<String>,
     /// Print all that is known as JSON, with the JSON Schema of the arguments.
     #[arg(long)]
     json: bool,
@@ -30,9 +34,19 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
-        let Self { name, agent, json } = self;
-        let gate = context::idle_gate(global, context::configuration(global)?)?;
-        let view = gate.view(&Caller::owner(&agent));
+        let Self { name, agent, format, json } = self;
+        let config = context::configuration(global)?;
+        let format = format.map(|format| context::format(&config, &format)).transpose()?;
+        let gate = context::idle_gate(global, config)?;
+        let caller = Caller::owner(&agent);
+        let view = gate.view(&caller);
+        if let Some(format) = format {
+            match name {
+                None => output::json(&gate.definitions(&caller, format).value)?,
+                Some(name) => output::json(&one_definition(&view, &name, format)?)?,
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         match (name, json) {
             (Some(name), json) => {
                 let (info, status) = find(&view, &name)?;
@@ -111,6 +125,14 @@ fn find<'a>(view: &'a View, name: &str) -> Result<(&'a ToolInfo, Status<'a>)> {
     match tool::nearest(name, names()) {
         Some(near) => bail!("there is no tool `{name}`; did you mean `{near}`?"),
         None => bail!("there is no tool `{name}`; `toolgate tools` lists them"),
+    }
+}
+
+/// What a model gets about one tool. One that the agent does not have is not defined for it.
+fn one_definition(view: &View, name: &str, format: Format) -> Result<Value> {
+    match find(view, name)? {
+        (info, Status::Available) => Ok(provider::definition(format, info)),
+        (info, status) => bail!("`{}` is {}", info.name, status.shown()),
     }
 }
 

@@ -35,7 +35,7 @@ impl Undo {
         let gate = context::gate(global, config, None)?;
         let outcome = gate.undo(&context::caller(&identity), self.call_id).await;
         output::json(&outcome)?;
-        Ok(exit_code(&outcome))
+        Ok(exit_code(&[outcome]))
     }
 
     /// The agent and, unless one was given, the workspace that the call worked in.

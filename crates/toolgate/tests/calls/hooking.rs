@@ -57,6 +57,7 @@ impl Hook for Script {
     }
 }
 
+/// multiuser-010: a check that crashes or hangs refuses.
 #[tokio::test]
 async fn a_hook_can_rewrite_block_and_answer_and_fails_closed() {
     let setup = Setup::with(With {

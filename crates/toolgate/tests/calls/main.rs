@@ -8,11 +8,14 @@
 
 mod asking;
 mod batch;
+mod caching;
 mod changes;
 mod helper;
 mod hooking;
 mod hostile;
 mod outcomes;
 mod registry;
+mod reloading;
 mod stages;
 mod streaming;
+mod wire;

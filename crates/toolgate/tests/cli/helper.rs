@@ -98,13 +98,20 @@ impl Machine {
 
     /// Waits until a call asks.
     fn question(&self) -> Value {
-        let begin = Instant::now();
-        loop {
+        let mut question = None;
+        self.until("a call asks", || {
             let list = self.run(&["approvals", "list", "--json"]).json();
-            if let Some(question) = list["pending"].get(0) {
-                return question.clone();
-            }
-            assert!(begin.elapsed() < PATIENCE, "no question in {list}");
+            question = list["pending"].get(0).cloned();
+            question.is_some()
+        });
+        question.unwrap()
+    }
+
+    /// Waits until `holds`.
+    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let begin = Instant::now();
+        while !holds() {
+            assert!(begin.elapsed() < PATIENCE, "never: {what}, in {:?}", self.folder);
             thread::sleep(Duration::from_millis(50));
         }
     }

@@ -14,7 +14,7 @@ use toolgate::{
 
 use super::{
     Row,
-    measure::{Times, progress, ratio},
+    measure::{Times, progress},
 };
 
 /// Do nothing.
@@ -36,19 +36,10 @@ const ROUNDS: u64 = 20_000;
 pub(super) async fn noop() -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let bare = gate(folder.path(), Some(Journal::null()), 0)?;
-    let (median_ns, p99_ns) = calls("gate.noop", &bare).await?.summary();
-    let noop =
-        Row { name: "gate.noop", median_ns, p99_ns, baseline: None, ratio: None, note: None };
+    let noop = Row::new("gate.noop", calls("gate.noop", &bare).await?);
     let recorded = gate(folder.path(), None, 0)?;
-    let (median_ns, p99_ns) = calls("gate.noop.journal", &recorded).await?.summary();
-    let journal = Row {
-        name: "gate.noop.journal",
-        median_ns,
-        p99_ns,
-        baseline: Some("gate.noop"),
-        ratio: Some(ratio(median_ns, noop.median_ns)),
-        note: None,
-    };
+    let journal = Row::new("gate.noop.journal", calls("gate.noop.journal", &recorded).await?);
+    let journal = journal.against("gate.noop", &noop);
     Ok(vec![noop, journal])
 }
 
@@ -68,19 +59,9 @@ pub(super) async fn many_tools() -> Result<Vec<Row>> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let ((few, few_p99), (many, many_p99)) = (few_times.summary(), many_times.summary());
-    let row = |name, median_ns, p99_ns, baseline, ratio| Row {
-        name,
-        median_ns,
-        p99_ns,
-        baseline,
-        ratio,
-        note: None,
-    };
-    Ok(vec![
-        row("gate.tools_10", few, few_p99, None, None),
-        row("gate.tools_10000", many, many_p99, Some("gate.tools_10"), Some(ratio(many, few))),
-    ])
+    let few = Row::new("gate.tools_10", few_times);
+    let many = Row::new("gate.tools_10000", many_times).against("gate.tools_10", &few);
+    Ok(vec![few, many])
 }
 
 /// Making and registering every built-in tool.
@@ -98,9 +79,7 @@ pub(super) fn builtin_registry() -> Result<Row> {
             gate.registry().remove(&name);
         }
     }
-    let (median_ns, p99_ns) = times.summary();
-    let name = "registry.builtin";
-    Ok(Row { name, median_ns, p99_ns, baseline: None, ratio: None, note: None })
+    Ok(Row::new("registry.builtin", times))
 }
 
 async fn calls(name: &'static str, gate: &Gate) -> Result<Times> {
@@ -127,7 +106,7 @@ async fn one(gate: &Gate, round: u64) -> Result<std::time::Duration> {
     Ok(time)
 }
 
-fn gate(folder: &Path, journal: Option<Journal>, others: usize) -> Result<Gate> {
+pub(super) fn gate(folder: &Path, journal: Option<Journal>, others: usize) -> Result<Gate> {
     let builder = Gate::builder().data(folder.join("data")).workspace(folder).tool::<Noop>();
     let builder = builder.tools((0..others).map(other));
     let builder = match journal {

@@ -1,10 +1,8 @@
-//! The formats there are.
+//! The wire formats models and their clients speak, by name.
 
 use std::{fmt, str::FromStr};
 
-use tool::nearest;
-
-use crate::ProviderError;
+use crate::nearest;
 
 /// A wire format. A provider that is not listed speaks one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +24,15 @@ impl Format {
     pub const ALL: [Self; 5] =
         [Self::OpenAi, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp];
 
+    /// The names people write, in the same order.
+    pub const NAMES: &'static [&'static str] = &[
+        Self::OpenAi.name(),
+        Self::OpenAiResponses.name(),
+        Self::Anthropic.name(),
+        Self::Gemini.name(),
+        Self::Mcp.name(),
+    ];
+
     /// The name people write.
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,17 +52,17 @@ impl fmt::Display for Format {
 }
 
 impl FromStr for Format {
-    type Err = ProviderError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ProviderError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let wanted = text.trim().to_ascii_lowercase().replace('_', "-");
         Self::ALL.into_iter().find(|format| format.name() == wanted).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name);
-            let hint = nearest(&wanted, names).map_or_else(
+            let names = Self::NAMES;
+            let hint = nearest(&wanted, names.iter().copied()).map_or_else(
                 || format!("expected one of `{}`", names.join("`, `")),
                 |name| format!("did you mean `{name}`?"),
             );
-            ProviderError::UnknownFormat { name: text.to_owned(), hint }
+            format!("unknown format `{text}`; {hint}")
         })
     }
 }
@@ -78,7 +85,7 @@ mod tests {
                  `gemini`, `mcp`",
             ),
         ] {
-            assert_eq!(text.parse::<Format>().unwrap_err().to_string(), expected);
+            assert_eq!(text.parse::<Format>().unwrap_err(), expected);
         }
     }
 }

@@ -1,0 +1,100 @@
+//! Picks up changes of the configuration file while calls run.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc, time::Duration};
+
+use config::{ConfigError, Loaded};
+use tokio::task::JoinHandle;
+
+use crate::Gate;
+
+/// How often the file is looked at. A look is one system call, and costs less than being told by the
+/// kernel would in code: editors, mounts and links replace files in ways that notifications miss.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+#[must_use = "dropping it ends the watching"]
+pub struct Watch(JoinHandle<()>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What changes when a file does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    bytes: u64,
+    /// Every write and every rename moves it on.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// `None` if there is no file.
+    fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self {
+            file: (found.dev(), found.ino()),
+            bytes: found.len(),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+}
+
+impl Gate {
+    /// Takes over what the file at `path` says whenever it changes, read by `load`. A file that is
+    /// broken, half written or gone changes nothing, and is said to be so once, with file and line.
+    pub fn watch(
+        &self,
+        path: &Path,
+        load: impl Fn(&Path) -> Result<Loaded, ConfigError> + Send + Sync + 'static,
+    ) -> Watch {
+        let (gate, path) = (self.clone(), path.to_owned());
+        let mut seen = Stamp::of(&path);
+        let load = Arc::new(load);
+        Watch(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(EVERY).await;
+                let (looking, file, load) = (gate.clone(), path.clone(), load.clone());
+                let look = move || looking.look(&file, seen, &*load);
+                let Ok((found, taken)) = tokio::task::spawn_blocking(look).await else { continue };
+                seen = found;
+                if let Some(taken) = taken {
+                    gate.record_reload(&path.display().to_string(), taken).await;
+                }
+            }
+        }))
+    }
+
+    /// Reads the file again if it is not as it was `seen`; gives how it was found, and what came of
+    /// it.
+    fn look(
+        &self,
+        path: &Path,
+        seen: Option<Stamp>,
+        load: &dyn Fn(&Path) -> Result<Loaded, ConfigError>,
+    ) -> (Option<Stamp>, Option<Result<(), String>>) {
+        let found = Stamp::of(path);
+        if found == seen {
+            return (seen, None);
+        }
+        let taken = self.take_over(path, load);
+        match &taken {
+            Ok(()) => tracing::info!(file = %path.display(), "took over the new configuration"),
+            Err(problem) => tracing::error!("the old configuration stays: {problem}"),
+        }
+        (found, Some(taken))
+    }
+
+    fn take_over(
+        &self,
+        path: &Path,
+        load: &dyn Fn(&Path) -> Result<Loaded, ConfigError>,
+    ) -> Result<(), String> {
+        let Loaded { config, warnings } = load(path).map_err(|error| error.to_string())?;
+        warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        self.reload(config).map_err(|error| error.to_string())
+    }
+}

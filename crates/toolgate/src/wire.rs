@@ -1,0 +1,56 @@
+//! Calls and results in a provider's own format.
+
+use std::sync::Arc;
+
+use provider::{DefinitionList, Format, ProviderError, WireCall, arguments, calls, results};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tool::{Caller, Outcome};
+
+use crate::{Gate, Request};
+
+/// What came of the calls in what a model said.
+#[derive(Debug)]
+pub struct Answered {
+    /// For the model, as its next request has them.
+    pub results: Value,
+    /// For programs and people, in the order of the calls.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Gate {
+    /// The tools of `caller`, as a request to a model has them. Worked out once for each set of tools.
+    pub fn definitions(&self, caller: &Caller, format: Format) -> Arc<DefinitionList> {
+        let tools: Vec<_> = self.view(caller).tools().map(|entry| entry.info().clone()).collect();
+        self.definitions.list(format, &tools)
+    }
+
+    /// Runs the calls in what a model said: a message, or the whole response around it.
+    pub async fn answer(
+        &self,
+        caller: &Caller,
+        format: Format,
+        message: &Value,
+        cancel: &CancellationToken,
+    ) -> Result<Answered, ProviderError> {
+        let calls = calls(format, message)?;
+        let definitions = self.definitions(caller, format);
+        let requests = calls.iter().map(|call| {
+            let request = self.request(caller, &definitions, call);
+            Request { cancel: cancel.child_token(), ..request }
+        });
+        let outcomes = self.run_all(caller, requests.collect()).await;
+        let answers: Vec<_> = calls.iter().zip(&outcomes).collect();
+        Ok(Answered { results: results(format, &answers), outcomes })
+    }
+
+    /// The call with the names we gave tool and parameters before they went out.
+    fn request(&self, caller: &Caller, sent: &DefinitionList, call: &WireCall) -> Request {
+        let name = sent.names.inward(&call.name);
+        let args = call.args.clone().map(|args| match self.view(caller).find(&name) {
+            gate::Found::Tool(entry) => arguments(entry.info(), args),
+            gate::Found::Withheld(..) | gate::Found::Unavailable(..) | gate::Found::Unknown => args,
+        });
+        Request { provider_call_id: call.id.clone(), ..Request::with(&name, args) }
+    }
+}
