@@ -45,17 +45,15 @@ pub(crate) fn compare_cases(format: Format, name: &str, run: impl Fn(&Value) -> 
 
 /// The built-in tools, and one from a plugin with an untidy schema.
 pub(crate) fn tools() -> Vec<ToolInfo> {
+    let given = read("plugin.json");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let tool = |given: &Value| {
-        let (name, description) = (text(&given["name"]), text(&given["description"]));
-        let mut tool = ToolInfo::new(&name, &description, given["parameters"].clone());
-        tool.label = text(&given["label"]);
-        tool.output = given.get("output").filter(|output| !output.is_null()).cloned();
-        tool.effects = serde_json::from_value(given["effects"].clone()).unwrap();
-        tool.repeatable = given["repeatable"] == true;
-        tool
-    };
-    read("tools.json").as_array().unwrap().iter().map(tool).collect()
+    let (name, description) = (text(&given["name"]), text(&given["description"]));
+    let mut plugin = ToolInfo::new(&name, &description, given["parameters"].clone());
+    plugin.label = text(&given["label"]);
+    plugin.effects = serde_json::from_value(given["effects"].clone()).unwrap();
+    plugin.repeatable = given["repeatable"] == true;
+    let builtin = tools::builtin().into_iter().map(|tool| ToolInfo::clone(tool.info()));
+    builtin.chain([plugin]).collect()
 }
 
 /// Results of every kind.

@@ -1,12 +1,9 @@
 """Holds our wire formats against the typed models of the official SDKs.
 
-    python3 -m venv /tmp/sdk && /tmp/sdk/bin/pip install openai anthropic google-genai mcp
-    /tmp/sdk/bin/pip download --no-deps -d /tmp/bfcl bfcl-eval && unzip -qo /tmp/bfcl/*.whl -d /tmp/bfcl/data
-    cargo build -p provider --example wire
-    /tmp/sdk/bin/python crates/provider/tests/sdk/check.py target/debug/examples/wire [/tmp/bfcl/data]
+`cargo test -p provider --test sdk` installs them and runs this: check.py PROGRAM SCHEMAS
 
 Every definition, call and result goes through the model a user of that SDK would build it with; unknown
-keys are errors. The second folder is where `bfcl-eval` was unpacked: its schemas are checked too.
+keys are errors. SCHEMAS is where `bfcl-eval` was unpacked: its schemas are checked too.
 """
 
 import glob
@@ -34,14 +31,14 @@ KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
 class Wire:
-    """The example program, asked line by line."""
+    """Our own code, asked line by line."""
 
     def __init__(self, program):
         self.program = program
 
     def ask(self, requests):
         text = "\n".join(json.dumps(request) for request in requests)
-        done = subprocess.run([self.program], input=text + "\n", capture_output=True, text=True, check=True)
+        done = subprocess.run([self.program, "wire"], input=text + "\n", capture_output=True, text=True, check=True)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         assert len(answers) == len(requests), (len(answers), len(requests))
         return answers
@@ -184,7 +181,8 @@ def example(schema):
 
 
 def check_builtin(wire):
-    tools = json.loads((FIXTURES / "tools.json").read_text())
+    tools, = wire.ask([{"do": "tools"}])
+    tools.append(json.loads((FIXTURES / "plugin.json").read_text()))
     counted = Counter()
     for format in FORMATS:
         definitions, = wire.ask([{"do": "definitions", "format": format, "tools": tools}])
@@ -282,11 +280,10 @@ def main():
     wire = Wire(sys.argv[1])
     print("built-in tools:", dict(check_builtin(wire)), "accepted by the models of the SDKs")
     print("streams:", check_streams(wire), "events of the fixtures are the SDKs' own")
-    if len(sys.argv) > 2:
-        count, accepted, names, changed = check_bfcl(wire, sys.argv[2])
-        print(f"bfcl-eval: {count} distinct functions; accepted: {accepted}")
-        print(f"bfcl-eval: {names} distinct names, {changed} of them mapped; all come back")
-        assert all(number == count for number in accepted.values())
+    count, accepted, names, changed = check_bfcl(wire, sys.argv[2])
+    print(f"bfcl-eval: {count} distinct functions; accepted: {accepted}")
+    print(f"bfcl-eval: {names} distinct names, {changed} of them mapped; all come back")
+    assert count == 3526 and all(number == count for number in accepted.values())
 
 
 if __name__ == "__main__":

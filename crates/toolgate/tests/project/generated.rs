@@ -62,49 +62,32 @@ fn kind(schema: &Value) -> String {
 #[test]
 fn the_command_line_reference_is_up_to_date() {
     let mut page = "# Command line\n\nMade from the code; do not edit.\n".to_owned();
-    let commands = [
-        "",
-        "call",
-        "tools",
-        "check",
-        "check call",
-        "check path",
-        "approvals",
-        "approvals list",
-        "approvals allow",
-        "approvals deny",
-        "approvals revoke",
-        "approvals history",
-        "permissions",
-        "permissions list",
-        "permissions grant",
-        "permissions revoke",
-        "policy",
-        "policy show",
-        "policy explain",
-        "history",
-        "undo",
-        "audit",
-        "audit verify",
-        "audit export",
-        "audit checkpoint",
-        "doctor",
-        "bench",
-        "completions",
-    ];
-    for command in commands {
-        let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-            .args(command.split_whitespace())
-            .arg("--help")
-            .env("COLUMNS", "100")
-            .output()
-            .unwrap();
-        let help = String::from_utf8(output.stdout).unwrap();
-        let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
-        let name = format!("toolgate {command}");
-        write!(page, "\n## `{}`\n\n```text\n{}\n```\n", name.trim(), lines.join("\n")).unwrap();
-    }
+    write_command(&mut page, "toolgate");
     check("docs/reference/command-line.md", &page);
+}
+
+/// The help of a command, and of those beneath it.
+fn write_command(page: &mut String, name: &str) {
+    let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(name.split_whitespace().skip(1))
+        .arg("--help")
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
+    write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", lines.join("\n")).unwrap();
+    let listed = lines.iter().skip_while(|line| **line != "Commands:").skip(1);
+    for line in listed.take_while(|line| !line.is_empty()) {
+        // What goes on from the line above is indented further.
+        let Some(command) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) else {
+            continue;
+        };
+        let command = command.split_whitespace().next().unwrap();
+        if command != "help" {
+            write_command(page, &format!("{name} {command}"));
+        }
+    }
 }
 
 #[test]

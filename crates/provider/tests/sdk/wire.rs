@@ -1,13 +1,12 @@
-//! Reads one request per line as JSON and answers each with one line of JSON, for checks that are
-//! written in other languages: `tests/sdk/check.py`.
+//! Reads one request per line as JSON and answers each with one line of JSON.
 
 use std::io::{BufRead, Write, stdin, stdout};
 
-use provider::{Assembler, Format, Names, calls, definitions, results, schema};
+use provider::{Assembler, Format, Names, calls, definitions, results};
 use serde_json::{Value, json};
 use tool::{CallId, Meta, Outcome, ToolError, ToolInfo, ToolOutput};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = stdout().lock();
     for line in stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;
@@ -22,7 +21,18 @@ fn answer(request: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let list = |key: &str| get(key).as_array().cloned().unwrap_or_default();
     let format = || get("format").as_str().unwrap_or_default().parse::<Format>();
     Ok(match get("do").as_str().unwrap_or_default() {
-        "schema" => schema(format()?, get("schema")),
+        "tools" => {
+            let tool = |info: &ToolInfo| {
+                json!({
+                    "name": info.name,
+                    "description": info.description,
+                    "parameters": info.parameters,
+                    "output": info.output,
+                    "effects": info.effects,
+                })
+            };
+            tools::builtin().iter().map(|any| tool(any.info())).collect()
+        }
         "definitions" => {
             let tools: Vec<_> = list("tools").iter().map(tool).collect();
             definitions(format()?, tools.iter())
@@ -61,7 +71,7 @@ fn tool(given: &Value) -> ToolInfo {
     let mut tool =
         ToolInfo::new(&text(&get("name")), &text(&get("description")), get("parameters"));
     tool.output = Some(get("output")).filter(|output| !output.is_null());
-    tool.effects = serde_json::from_value(get("effects")).unwrap_or(Effects::NONE);
+    tool.effects = serde_json::from_value(get("effects")).unwrap_or_default();
     tool
 }
 
