@@ -81,9 +81,8 @@ impl Gate {
             return (seen, None);
         }
         let taken = self.take_over(path, load);
-        match &taken {
-            Ok(()) => tracing::info!(file = %path.display(), "took over the new configuration"),
-            Err(problem) => tracing::error!("the old configuration stays: {problem}"),
+        if let Err(problem) = &taken {
+            tracing::error!("the old configuration stays: {problem}");
         }
         (found, Some(taken))
     }
@@ -94,7 +93,9 @@ impl Gate {
         load: &dyn Fn(&Path) -> Result<Loaded, ConfigError>,
     ) -> Result<(), String> {
         let Loaded { config, warnings } = load(path).map_err(|error| error.to_string())?;
-        warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
         self.reload(config).map_err(|error| error.to_string())
     }
 }

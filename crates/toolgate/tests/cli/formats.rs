@@ -23,8 +23,8 @@ fn every_url_of_the_cases_is_judged_as_it_says() {
         .iter()
         .filter(|case| case["category"] != "redirect")
         .partition(|case| case.get("dns").is_some());
-    let lines: String = plain.iter().map(|case| format!("{}\n", case["url"])).collect();
-    let answers = machine.run_with(&["check", "url", "--stdin"], &lines).json_lines();
+    let lines: Vec<_> = plain.iter().map(|case| case["url"].to_string()).collect();
+    let answers = machine.run_with(&["check", "url", "--stdin"], &lines.join("\n")).json_lines();
     assert_eq!(answers.len(), plain.len());
     for (case, answer) in plain.iter().zip(answers) {
         assert_eq!(answer["verdict"], expected(case), "{case} {answer}");
