@@ -25,7 +25,7 @@ struct Mine {
 impl Tool for Mine {
     const NAME: &'static str = "mine";
     const INFO: Info = Info {
-        cache: Some(Duration::from_secs(3_600)),
+        cache: Some(Duration::from_hours(1)),
         profiles: &[Profile::Gateway],
         ..Info::DEFAULT
     };

@@ -52,7 +52,7 @@ async fn calls_of_every_format_are_answered_in_it() {
         let message = said(format, calls);
         let cancel = CancellationToken::new();
         let answered = setup.gate.answer(&setup.caller, format, &message, &cancel).await.unwrap();
-        let statuses: Vec<_> = answered.outcomes.iter().map(|outcome| outcome.status()).collect();
+        let statuses: Vec<_> = answered.outcomes.iter().map(toolgate::Outcome::status).collect();
         assert_eq!(statuses, ["success", "file_not_found"][..calls.len()], "{format}");
         let read = provider::parse_results(format, &answered.results).unwrap();
         assert_eq!(read.len(), calls.len(), "{format}");
