@@ -46,12 +46,12 @@ pub(crate) fn compare_cases(format: Format, name: &str, run: impl Fn(&Value) -> 
 /// The built-in tools, and one from a plugin with an untidy schema.
 pub(crate) fn tools() -> Vec<ToolInfo> {
     let given = read("plugin.json");
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (name, description) = (text(&given["name"]), text(&given["description"]));
-    let mut plugin = ToolInfo::new(&name, &description, given["parameters"].clone());
-    plugin.label = text(&given["label"]);
-    plugin.effects = serde_json::from_value(given["effects"].clone()).unwrap();
-    plugin.repeatable = given["repeatable"] == true;
+    let field = |key: &str| given.get(key).cloned().unwrap_or_default();
+    let text = |key: &str| field(key).as_str().unwrap_or_default().to_owned();
+    let mut plugin = ToolInfo::new(&text("name"), &text("description"), field("parameters"));
+    plugin.label = text("label");
+    plugin.effects = serde_json::from_value(field("effects")).unwrap();
+    plugin.repeatable = field("repeatable") == true;
     let builtin = tools::builtin().into_iter().map(|tool| ToolInfo::clone(tool.info()));
     builtin.chain([plugin]).collect()
 }
