@@ -39,7 +39,8 @@ fn every_key_fills_the_field_of_its_name() {
     for key in keys() {
         let filled = format!("{:?}", read(&format!("{} = {}", concrete(key), sample(key.kind()))));
         // Only what a file says has a place, so the field stands right before the first one.
-        let before = filled.split("at: Some").next().unwrap().rsplit("at: None").next().unwrap();
+        let before =
+            filled.split(", at: Some").next().unwrap().rsplit(", at: None").next().unwrap();
         let field = key.path.rsplit('.').find(|part| !part.starts_with('<')).unwrap();
         assert!(before.contains(&format!("{field}: ")), "{}: {filled}", key.path);
     }
