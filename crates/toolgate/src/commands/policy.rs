@@ -101,12 +101,8 @@ impl Policy {
 impl Show {
     fn run(self, global: &Global) -> Result<ExitCode> {
         let (gate, caller) = (self.who.gate(global)?, self.who.caller());
-        let snapshot = gate.registry().snapshot();
-        let built = snapshot.tools().map(|entry| entry.info().name.clone());
-        let planned = policy::planned().into_iter().map(|tool| tool.name);
-        let mut names: Vec<_> = built.chain(planned).collect();
-        names.sort();
-        let all: Vec<_> = names.iter().filter_map(|name| gate.explain(&caller, name)).collect();
+        let all: Vec<_> =
+            known_names(&gate).iter().filter_map(|name| gate.explain(&caller, name)).collect();
         if self.json {
             output::json(&all)?;
         } else {
@@ -114,6 +110,16 @@ impl Show {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Tools that are there, and tools that are known, in name order.
+fn known_names(gate: &Gate) -> Vec<Arc<str>> {
+    let snapshot = gate.registry().snapshot();
+    let built = snapshot.tools().map(|entry| entry.info().name.clone());
+    let planned = policy::planned().into_iter().map(|tool| tool.name);
+    let mut names: Vec<_> = built.chain(planned).collect();
+    names.sort();
+    names
 }
 
 fn row(explained: &Explanation) -> Vec<String> {
@@ -126,7 +132,13 @@ impl Explain {
     fn run(self, global: &Global) -> Result<ExitCode> {
         let (gate, caller) = (self.who.gate(global)?, self.who.caller());
         let Some(explained) = gate.explain(&caller, &self.name) else {
-            bail!("no tool is called `{}`; `toolgate policy show` lists them", visible(&self.name))
+            let names = known_names(&gate);
+            let near = tool::nearest(&self.name, names.iter().map(|name| &**name));
+            let hint = near.map_or_else(
+                || "`toolgate policy show` lists them".to_owned(),
+                |name| format!("did you mean `{name}`?"),
+            );
+            bail!("no tool is called `{}`; {hint}", visible(&self.name))
         };
         if self.json {
             output::json(&explained)?;

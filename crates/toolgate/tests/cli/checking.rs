@@ -99,3 +99,18 @@ fn a_tool_is_shown_with_all_there_is_to_know() {
     assert_eq!(read["parameters"]["properties"]["path"]["type"], "string");
     assert_eq!((&read["effects"], &read["chain"]), (&json!(["read"]), &json!([])));
 }
+
+#[test]
+fn policy_explain_names_the_line_that_took_a_tool_away() {
+    let machine = Machine::configured("[agents.x.tools]\ndeny = [\n  \"exec\",\n]\n");
+    let config = machine.path("config/toolgate/toolgate.toml");
+    let explained = machine.run(&["policy", "explain", "exec", "--agent", "x", "--json"]).json();
+    let layer = explained["layers"].as_array().unwrap().iter().find(|l| l["verdict"] == "deny");
+    let layer = layer.unwrap();
+    assert_eq!((&layer["layer"], &layer["line"]), (&json!("agent"), &json!(3)));
+    assert_eq!(layer["file"], config.display().to_string());
+    let other = machine.run(&["policy", "explain", "exec", "--json"]).json();
+    assert_eq!(other["verdict"], "allow");
+    let typo = machine.run(&["policy", "explain", "exek"]);
+    assert!(typo.code == 2 && typo.stderr.contains("did you mean `exec`?"), "{typo:?}");
+}
