@@ -80,7 +80,7 @@ pub fn decide(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision
 fn hosts(plan: &Plan, rules: &UrlRules) -> Result<Vec<CheckedUrl>, UrlRefusal> {
     let urls = plan.needs().iter().filter_map(|need| match need {
         Need::Fetch(url) => Some(url),
-        Need::Read(_) | Need::Write(_) | Need::Run { .. } | Need::Act(_) | Need::Use(_) => None,
+        Need::Read(_) | Need::Write(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => None,
     });
     urls.map(|url| url::check(url, rules)).collect()
 }
@@ -139,7 +139,7 @@ mod tests {
     fn facts(plan: &Plan, files: u64, bytes: u64) -> Facts {
         let paths = plan.needs().iter().filter_map(|need| match need {
             Need::Read(path) | Need::Write(path) => Some(path),
-            Need::Fetch(_) | Need::Run { .. } | Need::Act(_) | Need::Use(_) => None,
+            Need::Fetch(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => None,
         });
         let fact = |path: &FilePath| {
             Ok(PathFact { path: path.clone(), resolved: path.to_string(), files, bytes })

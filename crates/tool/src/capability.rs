@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, Net, ToolError, nearest};
+use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, ToolError, nearest};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,6 +76,8 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError>;
     /// The network, as far as `caller` reaches.
     fn net(&self, caller: &Caller) -> Result<Arc<dyn Net>, ToolError>;
+    /// What runs commands for `caller`.
+    fn exec(&self, caller: &Caller) -> Result<Arc<dyn Exec>, ToolError>;
     /// Where large outputs go.
     fn artifacts(&self) -> Arc<dyn ArtifactStore>;
     /// The time.

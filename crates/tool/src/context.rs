@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Disk, Files, Live, Net, Plan, Redact, ToolError, Updates, Web,
+    CallId, Caller, ChangeLog, Clock, Commands, Disk, Exec, Files, Live, Net, Plan, Redact,
+    ToolError, Updates, Web,
 };
 
 /// What the gate builds a context from.
@@ -25,6 +26,8 @@ pub struct ContextParts {
     pub disk: Option<Arc<dyn Disk>>,
     /// `None` unless the tool says that it uses the network.
     pub net: Option<Arc<dyn Net>>,
+    /// `None` unless the tool says that it runs commands.
+    pub exec: Option<Arc<dyn Exec>>,
     pub log: Arc<dyn ChangeLog>,
 }
 
@@ -40,6 +43,7 @@ pub struct ToolContext {
     redact: Arc<dyn Redact>,
     files: Files,
     web: Web,
+    commands: Commands,
 }
 
 impl ToolContext {
@@ -56,11 +60,21 @@ impl ToolContext {
             redact,
             disk,
             net,
+            exec,
             log,
         } = parts;
+        let commands = Commands {
+            call,
+            caller: caller.clone(),
+            plan: plan.clone(),
+            live: live.clone(),
+            exec,
+            log: log.clone(),
+            updates: updates.clone(),
+        };
         let web = Web { plan: plan.clone(), live: live.clone(), net };
         let files = Files { call, plan, live: live.clone(), disk, log };
-        Self { call, caller, live, deadline, clock, updates, redact, files, web }
+        Self { call, caller, live, deadline, clock, updates, redact, files, web, commands }
     }
 
     /// Id of the call.
@@ -81,6 +95,11 @@ impl ToolContext {
     /// The planned URLs.
     pub const fn net(&self) -> &Web {
         &self.web
+    }
+
+    /// The planned command, and the processes of the agent.
+    pub const fn exec(&self) -> &Commands {
+        &self.commands
     }
 
     /// The current time.

@@ -3,18 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ArtifactRef, Block, CallId, Changed, Effects, ToolOutput, ToolResult, Usage};
-
-/// Where a call ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the glossary describes them")]
-pub enum Place {
-    Sandbox,
-    Container,
-    Host,
-    Node,
-}
+use crate::{ArtifactRef, Block, CallId, Changed, Effects, Place, ToolOutput, ToolResult, Usage};
 
 /// What the caller gets.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,10 +1,10 @@
 //! What a call needs, as data, before it runs.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::Serialize;
 
-use crate::{Capability, Effect, Effects, FilePath, ToolError};
+use crate::{Capability, Effect, Effects, FilePath, Run, ToolError};
 
 /// One thing a call needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,15 +16,8 @@ pub enum Need {
     Write(FilePath),
     /// The answer of a URL.
     Fetch(String),
-    /// A process.
-    Run {
-        /// Command line as it will run.
-        command: String,
-        /// Directory it starts in.
-        cwd: String,
-        /// What is added to its environment.
-        env: BTreeMap<String, String>,
-    },
+    /// A process. In the sandbox it can change all of the workspace.
+    Run(Run),
     /// Anything else that changes the world, in words a person can judge.
     Act(String),
     /// A capability that none of the above implies.
@@ -33,13 +26,13 @@ pub enum Need {
 
 impl Need {
     /// The effect this need has, if any of its own.
-    pub const fn effect(&self) -> Option<Effect> {
+    pub fn effect(&self) -> Option<Effect> {
         match self {
             Self::Read(_) => Some(Effect::Read),
             Self::Write(_) => Some(Effect::Write),
             Self::Fetch(_) => Some(Effect::Fetch),
-            // A command can do anything; only a sandbox could promise less.
-            Self::Run { .. } | Self::Act(_) => Some(Effect::Act),
+            Self::Run(run) => Some(run.effect()),
+            Self::Act(_) => Some(Effect::Act),
             Self::Use(_) => None,
         }
     }
@@ -49,7 +42,7 @@ impl Need {
         match self {
             Self::Read(_) | Self::Write(_) => Some(Capability::Files),
             Self::Fetch(_) => Some(Capability::Network),
-            Self::Run { .. } => Some(Capability::Exec),
+            Self::Run(_) => Some(Capability::Exec),
             Self::Act(_) => None,
             Self::Use(capability) => Some(*capability),
         }
@@ -71,7 +64,7 @@ impl fmt::Display for Need {
             Self::Read(path) => write!(f, "read `{path}`"),
             Self::Write(path) => write!(f, "write `{path}`"),
             Self::Fetch(url) => write!(f, "fetch `{url}`"),
-            Self::Run { command, cwd, env: _ } => write!(f, "run `{command}` in `{cwd}`"),
+            Self::Run(run) => run.fmt(f),
             Self::Act(what) => f.write_str(what),
             Self::Use(capability) => write!(f, "use {capability}"),
         }

@@ -7,7 +7,9 @@ use std::{
 };
 
 use policy::Protected;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Live, Net, ToolError};
+use tool::{
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Live, Net, ToolError,
+};
 
 use crate::{
     Artifact, Door, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
@@ -129,6 +131,10 @@ impl Capabilities for World {
 
     fn net(&self, _: &Caller) -> Result<Arc<dyn Net>, ToolError> {
         Ok(self.door.clone())
+    }
+
+    fn exec(&self, _: &Caller) -> Result<Arc<dyn Exec>, ToolError> {
+        Err(ToolError::internal("a world alone runs no commands"))
     }
 
     fn artifacts(&self) -> Arc<dyn ArtifactStore> {

@@ -101,6 +101,7 @@ impl Contain {
         let tool = call.tool()?;
         let uses = |capability| tool.info().uses.contains(&capability);
         let disk = uses(Capability::Files).then(|| self.0.world.disk(&call.caller)).transpose()?;
+        let exec = uses(Capability::Exec).then(|| self.0.world.exec(&call.caller)).transpose()?;
         let net = uses(Capability::Network).then(|| self.0.world.net(&call.caller)).transpose()?;
         Ok(ToolContext::new(ContextParts {
             call: call.id,
@@ -113,6 +114,7 @@ impl Contain {
             redact: self.0.settings.load_full(),
             disk,
             net,
+            exec,
             log: Arc::new(self.0.journal.clone()),
         }))
     }

@@ -74,6 +74,7 @@ impl Setup {
             clock: Arc::new(TestClock),
             updates: Updates::default(),
             disk: (!tool.info().uses.is_empty()).then(|| Arc::new(disk) as Arc<dyn Disk>),
+            exec: None,
             net: self.net.clone(),
             log: Arc::new(NoLog),
         });

@@ -29,7 +29,7 @@ pub(super) fn look(workspace: &Workspace, need: &Need) -> Result<PathFact, ToolE
     match need {
         Need::Read(path) => look_read(workspace, path),
         Need::Write(path) => look_write(workspace, path),
-        Need::Fetch(_) | Need::Run { .. } | Need::Act(_) | Need::Use(_) => {
+        Need::Fetch(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => {
             Err(ToolError::internal(format!("there is no path in: {need}")))
         }
     }

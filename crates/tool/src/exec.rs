@@ -1,0 +1,232 @@
+//! The `exec` capability: commands, and processes that go on after their call.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    BoxFuture, CallId, Caller, ChangeLog, Changed, Live, Need, Place, Plan, Run, ToolError, Updates,
+};
+
+/// Runs commands.
+pub trait Exec: fmt::Debug + Send + Sync {
+    /// Runs a command to its end. What it changed in the workspace is there afterwards, all of it or
+    /// none.
+    fn run<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
+
+    /// Starts a command that goes on after its call.
+    fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>>;
+
+    /// The processes of an agent, oldest first; finished ones are kept for a while.
+    fn processes(&self, caller: &Caller) -> Vec<Arc<dyn Process>>;
+
+    /// Forgets a finished process of this agent; false if it still runs or is not there.
+    fn forget(&self, caller: &Caller, id: &str) -> bool;
+}
+
+/// A command that is about to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// What was planned.
+    pub run: &'a Run,
+    /// How.
+    pub how: How,
+    /// For which call.
+    pub call: CallId,
+    /// On whose behalf.
+    pub caller: &'a Caller,
+    /// Whether it still may.
+    pub live: &'a Arc<Live>,
+    /// Where changes are recorded before they happen.
+    pub log: &'a Arc<dyn ChangeLog>,
+    /// Where output goes as it comes.
+    pub updates: &'a Updates,
+}
+
+/// How a command runs, besides what the plan says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct How {
+    /// It is ended after this.
+    pub timeout: Duration,
+    /// What it reads and writes.
+    pub terminal: Terminal,
+}
+
+/// What a command reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terminal {
+    /// Pipes.
+    No,
+    /// A terminal of its own.
+    Yes,
+}
+
+/// Which of its outputs a process wrote to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What a command wrote: the beginning and the end of it, in the order it came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// Pieces of the beginning.
+    pub head: Vec<(Stream, Vec<u8>)>,
+    /// How many bytes between the two were left out.
+    pub left_out: u64,
+    /// Pieces of the end.
+    pub tail: Vec<(Stream, Vec<u8>)>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    /// What it returned, if it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether its time was up.
+    pub timed_out: bool,
+    /// Why it was ended, if it did not end by itself: `timeout`, `memory`, `written`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub killed_for: Option<String>,
+    /// How long it ran.
+    #[serde(skip)]
+    pub took: Duration,
+    /// Processor time of all its processes.
+    #[serde(skip)]
+    pub cpu: Duration,
+    /// The most memory it had.
+    #[serde(skip)]
+    pub max_rss_bytes: u64,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it wrote.
+    pub output: Captured,
+    /// Where it ran.
+    pub place: Place,
+    /// What it changed in the workspace.
+    pub changed: Vec<Changed>,
+    /// What else a model and a person should know, such as changes that were dropped.
+    pub notes: Vec<String>,
+}
+
+/// A process that goes on after its call. It belongs to one agent.
+pub trait Process: fmt::Debug + Send + Sync {
+    /// Names it.
+    fn id(&self) -> &str;
+    /// What is known about it now.
+    fn status(&self) -> ProcessStatus;
+    /// What it wrote, from byte `from` on, at most `max` bytes; both outputs as they came.
+    fn output(&self, from: u64, max: usize) -> OutputPart;
+    /// Sends it input. Fails if it takes none any more.
+    fn write<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<(), ToolError>>;
+    /// Tells it that there will be no more input.
+    fn close_input(&self);
+    /// Ends it, with everything it started.
+    fn kill(&self);
+    /// Returns once it wrote more than `seen` bytes, or ended.
+    fn changed(&self, seen: u64) -> BoxFuture<'_, ()>;
+}
+
+/// What is known about a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessStatus {
+    /// The command.
+    pub command: String,
+    /// Where it started.
+    pub cwd: String,
+    /// Where it runs.
+    pub place: Place,
+    /// Its number on this machine.
+    pub pid: u32,
+    /// How long it runs or ran.
+    pub age: Duration,
+    /// How it ended, if it did.
+    pub ended: Option<Ended>,
+    /// How many bytes it wrote.
+    pub written: u64,
+    /// Whether it has a terminal.
+    pub terminal: Terminal,
+}
+
+/// A part of what a process wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputPart {
+    /// The first byte of it; later than asked for if what was before is no longer kept.
+    pub from: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// How many it wrote in all.
+    pub written: u64,
+}
+
+/// The commands one call planned to run; any other is refused.
+#[derive(Debug, Clone)]
+pub struct Commands {
+    pub(crate) call: CallId,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) exec: Option<Arc<dyn Exec>>,
+    pub(crate) log: Arc<dyn ChangeLog>,
+    pub(crate) updates: Updates,
+}
+
+impl Commands {
+    /// Runs the planned command to its end.
+    pub async fn run(&self, how: How) -> Result<Ran, ToolError> {
+        let (exec, run) = self.planned()?;
+        self.live.check()?;
+        let ran = exec.run(self.start_of(run, how)).await?;
+        self.live.note(&ran.changed);
+        Ok(ran)
+    }
+
+    /// Starts the planned command, which goes on after the call.
+    pub async fn start(&self, how: How) -> Result<Arc<dyn Process>, ToolError> {
+        let (exec, run) = self.planned()?;
+        self.live.check()?;
+        exec.start(self.start_of(run, how)).await
+    }
+
+    /// The processes of this agent, oldest first.
+    pub fn processes(&self) -> Result<Vec<Arc<dyn Process>>, ToolError> {
+        Ok(self.exec()?.processes(&self.caller))
+    }
+
+    /// Forgets a finished process of this agent.
+    pub fn forget(&self, id: &str) -> Result<bool, ToolError> {
+        Ok(self.exec()?.forget(&self.caller, id))
+    }
+
+    fn exec(&self) -> Result<&Arc<dyn Exec>, ToolError> {
+        self.exec.as_ref().ok_or_else(|| {
+            ToolError::denied("plan", "uses", "this tool does not say that it runs commands")
+        })
+    }
+
+    fn planned(&self) -> Result<(&Arc<dyn Exec>, &Run), ToolError> {
+        let run = self.plan.needs().iter().find_map(|need| match need {
+            Need::Run(run) => Some(run),
+            Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
+        });
+        let run = run.ok_or_else(|| {
+            ToolError::denied("plan", "plan", "this call did not plan to run a command")
+        })?;
+        Ok((self.exec()?, run))
+    }
+
+    fn start_of<'a>(&'a self, run: &'a Run, how: How) -> Start<'a> {
+        let Self { call, caller, plan: _, live, exec: _, log, updates } = self;
+        Start { run, how, call: *call, caller, live, log, updates }
+    }
+}

@@ -1,0 +1,101 @@
+//! A command, as a plan has it.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::Serialize;
+
+use crate::{Effect, FilePath, Place};
+
+/// A command that is to run: what policy judges, a person is shown and the journal keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Run {
+    /// Command line as it will run.
+    pub command: String,
+    /// Directory it starts in.
+    pub cwd: FilePath,
+    /// What is added to its environment.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Where it runs. What the call leaves open, configuration decides before anybody looks at it.
+    pub place: Option<Place>,
+    /// How long it may live.
+    pub lasting: Lasting,
+    /// Whom it reaches; configuration decides.
+    pub reach: Reach,
+    /// Whether it asks for more rights than commands usually have.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elevated: bool,
+}
+
+/// How long a command may live.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasting {
+    /// As long as its call.
+    #[default]
+    Call,
+    /// As long as its session, in the background.
+    Session,
+}
+
+/// Whom a command reaches over the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// These hosts, through a proxy that lets nothing else pass.
+    Hosts(Vec<String>),
+    /// Everybody the machine reaches.
+    Everybody,
+}
+
+impl Run {
+    /// A command that runs as calls usually do.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            cwd: FilePath::root(),
+            env: BTreeMap::new(),
+            place: None,
+            lasting: Lasting::Call,
+            reach: Reach::Nobody,
+            elevated: false,
+        }
+    }
+
+    /// What it can do at most: only the native sandbox keeps changes apart until the end, and only
+    /// for a command that ends with its call and reaches nobody.
+    pub fn effect(&self) -> Effect {
+        let kept_apart = self.place.is_none_or(|place| place == Place::Sandbox)
+            && self.lasting == Lasting::Call
+            && self.reach == Reach::Nobody;
+        if kept_apart { Effect::Write } else { Effect::Act }
+    }
+}
+
+/// Reads on after "to".
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, cwd, env, place, lasting, reach, elevated } = self;
+        write!(f, "run `{command}` in `{cwd}`")?;
+        for (name, value) in env {
+            write!(f, ", with {name}=`{value}`")?;
+        }
+        if let Some(place) = place.filter(|place| *place != Place::Sandbox) {
+            write!(f, ", on {place}")?;
+        }
+        if *elevated {
+            f.write_str(", elevated")?;
+        }
+        if *lasting == Lasting::Session {
+            f.write_str(", in the background, where its changes cannot be undone")?;
+        }
+        match reach {
+            Reach::Nobody => Ok(()),
+            Reach::Hosts(hosts) => write!(f, ", reaching `{}`", hosts.join("`, `")),
+            Reach::Everybody => f.write_str(", reaching the whole network"),
+        }
+    }
+}
