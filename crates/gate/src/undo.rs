@@ -37,7 +37,7 @@ struct Touched {
 
 impl Touched {
     fn new(change: &Change) -> Self {
-        let Change { path: name, root, inner, before, after, staged: _ } = change;
+        let Change { path: name, root, inner, before, after, staged: _, displaced: _ } = change;
         let absolute = FilePath::new(&format!("{root}/{inner}"));
         let path = if name.as_str().starts_with('/') { name.clone() } else { absolute };
         Self { name: name.clone(), path, before: before.clone(), after: after.clone() }
@@ -47,13 +47,7 @@ impl Touched {
         FileChange {
             path: self.path.clone(),
             expect: Expect::State(self.after.clone()),
-            content: match &self.before {
-                FileState::Absent => FileContent::Absent,
-                FileState::File { digest, bytes: _, mode } => {
-                    FileContent::Kept { digest: *digest, mode: *mode }
-                }
-                FileState::Link { target } => FileContent::Link(target.clone()),
-            },
+            content: FileContent::from(&self.before),
         }
     }
 }

@@ -40,7 +40,8 @@ const BUILT_IN: &[&str] = &[
     ".git/hooks",
     ".git/info",
     ".git/modules",
-    ".git/objects/info",
+    ".git/objects/info/alternates",
+    ".git/objects/info/http-alternates",
     ".git/worktrees",
     ".gitconfig",
     ".gitmodules",
@@ -105,11 +106,16 @@ impl Protected {
 
     /// The rule that protects `path`, if any. `path` is the resolved one, within its root.
     pub fn rule(&self, path: &str) -> Option<&str> {
-        let path = parts(path);
         // A `.git` that is a file can point to a repository somewhere else, hooks and all.
-        if path.last().is_some_and(|name| name == ".git") {
+        if parts(path).last().is_some_and(|name| name == ".git") {
             return Some(".git");
         }
+        self.folder_rule(path)
+    }
+
+    /// The rule that protects the folder `path`, if any.
+    pub fn folder_rule(&self, path: &str) -> Option<&str> {
+        let path = parts(path);
         let found = |rule: &&(String, Vec<String>)| {
             path.windows(rule.1.len()).any(|window| window == rule.1.as_slice())
         };

@@ -49,6 +49,11 @@ pub enum FileContent {
     },
     /// A symbolic link, to undo its removal.
     Link(String),
+    /// The folder that was kept under this hash, with everything in it, when an earlier change
+    /// replaced or removed it.
+    KeptTree(Digest),
+    /// The folder that is there, with these permission bits.
+    FolderMode(u32),
     /// Nothing.
     Absent,
 }
@@ -73,6 +78,35 @@ pub enum FileState {
         /// Where it points.
         target: String,
     },
+    /// A folder, whatever is in it.
+    Folder {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A folder with everything in it.
+    Tree {
+        /// Names all of it: names, modes, contents.
+        digest: Digest,
+        /// How many files, folders and links are in it.
+        entries: u64,
+        /// The size of its files together.
+        bytes: u64,
+    },
+}
+
+/// What brings a state back, from what was kept.
+impl From<&FileState> for FileContent {
+    fn from(state: &FileState) -> Self {
+        match state {
+            FileState::Absent => Self::Absent,
+            FileState::File { digest, bytes: _, mode } => {
+                Self::Kept { digest: *digest, mode: *mode }
+            }
+            FileState::Link { target } => Self::Link(target.clone()),
+            FileState::Folder { mode } => Self::FolderMode(*mode),
+            FileState::Tree { digest, .. } => Self::KeptTree(*digest),
+        }
+    }
 }
 
 /// One changed file, as the journal records it before it happens.
@@ -90,6 +124,9 @@ pub struct Change {
     pub after: FileState,
     /// Where the new content waits, within the root; it is renamed into place.
     pub staged: Option<String>,
+    /// Where a folder that was there waits, within the root, until it is kept elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displaced: Option<String>,
 }
 
 /// How a file changed.

@@ -1,6 +1,10 @@
 //! Names content by what it is.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    io::{self, Read},
+    str::FromStr,
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use sha2::{Digest as _, Sha256};
@@ -23,6 +27,20 @@ impl Digest {
             hash.update(part);
         }
         Self(hash.finalize().into())
+    }
+
+    /// Hashes all that `source` gives, and counts it.
+    pub fn of_reader(mut source: impl Read) -> io::Result<(Self, u64)> {
+        let (mut hash, mut count) = (Sha256::new(), 0);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = source.read(&mut buffer)?;
+            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else {
+                return Ok((Self(hash.finalize().into()), count));
+            };
+            hash.update(bytes);
+            count += bytes.len() as u64;
+        }
     }
 
     /// The raw hash.

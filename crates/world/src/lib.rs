@@ -32,6 +32,8 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod lock;
 #[cfg(target_os = "linux")]
+mod overlay;
+#[cfg(target_os = "linux")]
 mod problem;
 #[cfg(target_os = "linux")]
 mod prune;
@@ -39,6 +41,8 @@ mod prune;
 mod root;
 #[cfg(target_os = "linux")]
 mod stat;
+#[cfg(target_os = "linux")]
+mod tree;
 #[cfg(target_os = "linux")]
 mod walk;
 #[cfg(target_os = "linux")]
@@ -48,8 +52,6 @@ mod world;
 
 #[cfg(not(target_os = "linux"))]
 pub use self::elsewhere::World;
-#[cfg(target_os = "linux")]
-pub use self::world::World;
 pub use self::{
     artifact::Artifact,
     clock::SystemClock,
@@ -58,4 +60,9 @@ pub use self::{
     net::{Dial, Door, DoorParts, NetSettings, Resolve},
     recovered::{Ending, Recovered, Unfinished},
     settings::WorldSettings,
+};
+#[cfg(target_os = "linux")]
+pub use self::{
+    overlay::{Committed, Overlay},
+    world::World,
 };

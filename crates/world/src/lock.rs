@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::FileExt},
     sync::{Arc, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -23,7 +23,21 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(crate) struct Locked<'a> {
     _thread: MutexGuard<'a, ()>,
-    _process: File,
+    process: File,
+}
+
+impl Locked<'_> {
+    /// Counts a commit, for those who want to know whether there was one.
+    pub(crate) fn count(&self) {
+        let next = read_count(&self.process).wrapping_add(1);
+        // If it cannot be counted, only the finer of two checks for conflicts is lost.
+        let _ = self.process.write_all_at(&next.to_le_bytes(), 0);
+    }
+}
+
+fn read_count(file: &File) -> u64 {
+    let mut bytes = [0; 8];
+    file.read_exact_at(&mut bytes, 0).map_or(0, |()| u64::from_le_bytes(bytes))
 }
 
 /// Whether others may hold a lock too.
@@ -53,10 +67,17 @@ impl Locks {
         roots.dedup_by_key(|root| root.id);
         let lock = |root: &'a Arc<Root>| {
             let thread = root.changing.lock().unwrap_or_else(PoisonError::into_inner);
-            let name = format!("{}-{}.lock", root.id.device, root.id.inode);
-            Ok(Locked { _thread: thread, _process: self.file(&name, Shared::No, live)? })
+            let process = self.file(&name_of(root), Shared::No, live)?;
+            Ok(Locked { _thread: thread, process })
         };
         roots.into_iter().map(lock).collect()
+    }
+
+    /// How many commits there were beneath `root`.
+    pub(crate) fn commits(&self, root: &Root) -> u64 {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.0, name_of(root), flags, Mode::empty());
+        file.map_or(0, |file| read_count(&file.into()))
     }
 
     /// Keeps pre-images from being dropped, or waits until nobody needs them.
@@ -85,6 +106,10 @@ impl Locks {
             thread::sleep(PAUSE);
         }
     }
+}
+
+fn name_of(root: &Root) -> String {
+    format!("{}-{}.lock", root.id.device, root.id.inode)
 }
 
 fn busy() -> ToolError {

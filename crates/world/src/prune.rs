@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
@@ -15,11 +15,12 @@ const ABANDONED: Duration = Duration::from_hours(1);
 struct Kept {
     modified: SystemTime,
     bytes: u64,
-    path: std::path::PathBuf,
+    path: PathBuf,
+    is_folder: bool,
 }
 
 /// Drops what is beneath `folders`, two levels down, beyond `keep`.
-pub(crate) fn prune(folders: &[&Path], keep: Keep, now: SystemTime) -> io::Result<Pruned> {
+pub(crate) fn prune(folders: &[PathBuf], keep: Keep, now: SystemTime) -> io::Result<Pruned> {
     let mut kept = Vec::new();
     for folder in folders {
         collect(folder, &mut kept)?;
@@ -33,7 +34,11 @@ pub(crate) fn prune(folders: &[&Path], keep: Keep, now: SystemTime) -> io::Resul
         if age <= keep.age && total <= keep.bytes && !abandoned {
             continue;
         }
-        std::fs::remove_file(&file.path)?;
+        if file.is_folder {
+            std::fs::remove_dir_all(&file.path)?;
+        } else {
+            std::fs::remove_file(&file.path)?;
+        }
         total -= file.bytes;
         pruned.files += 1;
         pruned.bytes += file.bytes;
@@ -43,12 +48,34 @@ pub(crate) fn prune(folders: &[&Path], keep: Keep, now: SystemTime) -> io::Resul
 
 fn collect(folder: &Path, kept: &mut Vec<Kept>) -> io::Result<()> {
     for shelf in std::fs::read_dir(folder)? {
-        for entry in std::fs::read_dir(shelf?.path())? {
+        let shelf = shelf?;
+        for entry in std::fs::read_dir(shelf.path())? {
             let entry = entry?;
-            let found = entry.metadata()?;
-            let modified = found.modified()?;
-            kept.push(Kept { modified, bytes: found.len(), path: entry.path() });
+            let (found, path) = (entry.metadata()?, entry.path());
+            if found.is_dir() {
+                // A kept folder keeps its own times; those of its shelf say when it was needed.
+                let modified = shelf.metadata()?.modified()?;
+                kept.push(Kept { modified, bytes: size(&path)?, path, is_folder: true });
+            } else {
+                let modified = found.modified()?;
+                kept.push(Kept { modified, bytes: found.len(), path, is_folder: false });
+            }
         }
     }
     Ok(())
+}
+
+/// The size of all files beneath a folder.
+fn size(folder: &Path) -> io::Result<u64> {
+    let (mut bytes, mut folders) = (0, vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let (entry, found) = entry.and_then(|entry| Ok((entry.path(), entry.metadata()?)))?;
+            if found.is_dir() {
+                folders.push(entry);
+            }
+            bytes += found.len();
+        }
+    }
+    Ok(bytes)
 }

@@ -20,6 +20,7 @@ use crate::{
     lock::{Locks, Shared},
     prune::prune,
     root::Root,
+    tree::Trees,
     workspace::{Common, Workspace},
 };
 
@@ -57,14 +58,24 @@ impl World {
         let stores = || {
             Ok((
                 Blobs::open(&data, clock.clone())?,
+                Trees::open(&data, clock.clone())?,
                 Arc::new(Artifacts::open(&data, clock.clone())?),
                 Locks::open(&data)?,
             ))
         };
-        let (blobs, artifacts, locks) = stores().map_err(failed)?;
+        let (blobs, trees, artifacts, locks) = stores().map_err(failed)?;
         let protected = Protected::new(&protected);
-        let common =
-            Common { data, blobs, artifacts, locks, protected, max_file_bytes, clock, extra };
+        let common = Common {
+            data,
+            blobs,
+            trees,
+            artifacts,
+            locks,
+            protected,
+            max_file_bytes,
+            clock,
+            extra,
+        };
         let door = Arc::new(Door::new(net));
         Ok(Self { common: Arc::new(common), workspace, agents, keep, door })
     }
@@ -109,8 +120,8 @@ impl World {
         let wait = self.common.locks.blobs(Shared::No, &Live::default());
         let _none_needed = wait.map_err(|error| WorldError::Prune(std::io::Error::other(error)))?;
         let data = self.common.data.path().map_err(|e| WorldError::Prune(e.into()))?;
-        let (blobs, artifacts) = (data.join("blobs"), data.join("artifacts"));
-        prune(&[&blobs, &artifacts], self.keep, self.common.clock.now()).map_err(WorldError::Prune)
+        let shelves = ["blobs", "artifacts", "trees"].map(|name| data.join(name));
+        prune(&shelves, self.keep, self.common.clock.now()).map_err(WorldError::Prune)
     }
 
     /// Opens an artifact of `caller`'s user, with what it is. Somebody else's is not there.
@@ -118,7 +129,7 @@ impl World {
         self.common.artifacts.get(&caller.user, id)
     }
 
-    fn workspace_of(&self, caller: &Caller) -> Workspace {
+    pub(crate) fn workspace_of(&self, caller: &Caller) -> Workspace {
         let root = self.agents.get(&*caller.agent).unwrap_or(&self.workspace);
         Workspace::new(root.clone(), caller, self.common.clone())
     }

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
 use tempfile::TempDir;
 use tool::{
     CallId, Caller, Capabilities, Change, ChangeLog, Commit, Expect, FileChange, FileContent,
@@ -20,7 +21,8 @@ use super::step::{DIED, die_after};
 use crate::{Ending, Recovered, SystemClock, Unfinished, World, WorldSettings};
 
 const CHILD: &str = "TOOLGATE_TEST_CRASH";
-const OLD: [(&str, &str); 3] = [("a.txt", "old a"), ("b/b.txt", "old b"), ("gone.txt", "old gone")];
+const OLD: [(&str, &str); 3] =
+    [("a.txt", "old a"), ("b/b.txt", "old b"), ("gone/gone.txt", "old gone")];
 const NEW: [(&str, &str); 3] =
     [("a.txt", "new a"), ("b/b.txt", "new b"), ("made/deep/c.txt", "new c")];
 
@@ -54,7 +56,9 @@ fn world(dir: &Path) -> World {
 
 fn fresh() -> TempDir {
     let dir = TempDir::new().unwrap();
-    fs::create_dir_all(dir.path().join("ws/b")).unwrap();
+    for folder in ["b", "gone"] {
+        fs::create_dir_all(dir.path().join("ws").join(folder)).unwrap();
+    }
     for (name, content) in OLD {
         fs::write(dir.path().join("ws").join(name), content).unwrap();
     }
@@ -64,7 +68,7 @@ fn fresh() -> TempDir {
 fn commit(dir: &Path) {
     let file = |content: &str| FileContent::File { bytes: content.into(), mode: None };
     let mut changes: Vec<_> = NEW.iter().map(|(path, content)| (*path, file(content))).collect();
-    changes.push(("gone.txt", FileContent::Absent));
+    changes.push(("gone/gone.txt", FileContent::Absent));
     let changes = changes.into_iter().map(|(path, content)| FileChange {
         path: FilePath::new(path),
         expect: Expect::Anything,
@@ -76,9 +80,25 @@ fn commit(dir: &Path) {
     disk.commit(commit, changes.collect()).unwrap();
 }
 
+/// The same changes, as a command leaves them in the upper layer of an overlay: one file changed, one
+/// folder replaced, one made, one removed.
+fn overlay(dir: &Path) {
+    let (live, log) = (Live::default(), Log(dir.join("log")));
+    let overlay = world(dir).overlay(&Caller::owner("main"), call()).unwrap();
+    let upper = dir.join("data/overlays").join(call().to_string()).join("upper");
+    for (name, content) in NEW {
+        let path = upper.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    setxattr(upper.join("b"), "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
+    mknodat(CWD, upper.join("gone"), FileType::CharacterDevice, Mode::empty(), 0).unwrap();
+    overlay.commit(Commit { call: call(), live: &live, log: &log }).unwrap();
+}
+
 fn recover(dir: &Path) -> Recovered {
     let log = Log(dir.join("log"));
-    let planned = ["a.txt", "b", "made/deep/c.txt", "gone.txt"].map(FilePath::new);
+    let planned = ["a.txt", "b", "made/deep/c.txt", "gone/gone.txt"].map(FilePath::new);
     let unfinished = Unfinished {
         workspace: None,
         call: call(),
@@ -132,6 +152,7 @@ fn the_child_that_dies() {
     die_after(steps.parse().unwrap());
     match what {
         "commit" => commit(dir),
+        "overlay" => overlay(dir),
         _ => drop(recover(dir)),
     }
 }
@@ -148,8 +169,14 @@ fn check(dir: &Path, recovered: &Recovered, at: &str) {
     assert_eq!((recovered.ending, recovered.conflicts.len()), (ending, 0), "{at}");
     let world = world(dir);
     for change in records.iter().take(1).flatten() {
-        if let FileState::File { digest, .. } = change.before {
-            assert!(world.common.blobs.get(digest).is_some(), "{at}: {}", change.path);
+        match change.before {
+            FileState::File { digest, .. } => {
+                assert!(world.common.blobs.get(digest).is_some(), "{at}: {}", change.path);
+            }
+            FileState::Tree { digest, .. } if ending == Ending::Finished => {
+                assert!(world.common.trees.has(digest), "{at}: {}", change.path);
+            }
+            _ => {}
         }
     }
     assert_eq!(recover(dir).swept, 0, "{at}");
@@ -159,30 +186,33 @@ fn check(dir: &Path, recovered: &Recovered, at: &str) {
 /// audit-001.
 #[test]
 fn a_commit_is_whole_or_absent_wherever_it_dies() {
-    let mut steps = 0;
-    loop {
-        let dir = fresh();
-        if !dies(dir.path(), "commit", steps) {
-            break;
+    for (what, least) in [("commit", 12), ("overlay", 9)] {
+        let mut steps = 0;
+        loop {
+            let dir = fresh();
+            if !dies(dir.path(), what, steps) {
+                break;
+            }
+            check(dir.path(), &recover(dir.path()), &format!("{what} died at step {steps}"));
+            steps += 1;
         }
-        check(dir.path(), &recover(dir.path()), &format!("died at step {steps}"));
-        steps += 1;
+        assert!(steps > least, "only {steps} steps of {what} were tried");
     }
-    assert!(steps > 12, "only {steps} steps were tried");
 }
 
 #[test]
 fn recovery_can_die_too() {
     // Right after the record, and after the first and the second file.
-    for first in [7, 8, 9, 12] {
+    let firsts = [7, 8, 9, 12].map(|first| ("commit", first));
+    for (what, first) in firsts.into_iter().chain((5..10).map(|first| ("overlay", first))) {
         let mut steps = 0;
         loop {
             let dir = fresh();
-            assert!(dies(dir.path(), "commit", first));
+            assert!(dies(dir.path(), what, first), "{what} has no step {first}");
             if !dies(dir.path(), "recover", steps) {
                 break;
             }
-            let at = format!("died at {first}, and again at {steps}");
+            let at = format!("{what} died at {first}, and again at {steps}");
             check(dir.path(), &recover(dir.path()), &at);
             steps += 1;
         }
@@ -226,10 +256,10 @@ fn a_commit_that_cannot_be_finished_is_undone() {
 #[test]
 fn what_somebody_else_changed_is_left_alone() {
     let dir = half_done();
-    fs::write(dir.path().join("ws/gone.txt"), "mine").unwrap();
+    fs::write(dir.path().join("ws/gone/gone.txt"), "mine").unwrap();
     let recovered = recover(dir.path());
-    assert_eq!(recovered.conflicts, [FilePath::new("gone.txt")]);
+    assert_eq!(recovered.conflicts, [FilePath::new("gone/gone.txt")]);
     let mut expected = listed(NEW);
-    expected.insert("gone.txt".into(), "mine".into());
+    expected.insert("gone/gone.txt".into(), "mine".into());
     assert_eq!(files(dir.path()), expected);
 }

@@ -1,16 +1,21 @@
 //! What is at a path before it is changed.
 
-use std::{io::Read, os::fd::AsFd};
+use std::{
+    io::{self, Read},
+    os::fd::{AsFd, OwnedFd},
+};
 
 use rustix::{
     fs::{AtFlags, FileType, Stat, readlinkat, statat},
     io::Errno,
 };
-use tool::{Digest, FilePath, FileState, ToolError};
+use tool::{Digest, FilePath, FileState, Live, ToolError};
 
+use super::wanted::Moment;
 use crate::{
-    beneath::{Links, NOT_REGULAR, open_file},
+    beneath::{Links, NOT_REGULAR, open_file, open_folder},
     problem,
+    tree::{Hashing, Visited, hash},
 };
 
 /// Permission bits that are kept; setuid, setgid and sticky bits are not.
@@ -51,32 +56,99 @@ impl Seen {
     }
 }
 
+/// How to look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Finding<'a> {
+    pub(super) path: &'a FilePath,
+    pub(super) max_bytes: u64,
+    pub(super) folders: AsFolder,
+    /// What changed after this was changed by somebody else.
+    pub(super) since: Option<Moment>,
+    pub(super) live: &'a Live,
+}
+
+/// What a folder is taken as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AsFolder {
+    /// An error.
+    Refused,
+    /// A folder, whatever is in it.
+    Itself,
+    /// A folder with everything in it.
+    Tree,
+}
+
+impl AsFolder {
+    /// What a recorded change took it as.
+    pub(super) fn recorded(change: &tool::Change) -> Self {
+        let states = [&change.before, &change.after];
+        if states.iter().any(|state| matches!(state, FileState::Folder { .. })) {
+            Self::Itself
+        } else if states.iter().any(|state| matches!(state, FileState::Tree { .. })) {
+            Self::Tree
+        } else {
+            Self::Refused
+        }
+    }
+}
+
 /// Reads what is at `name` in `dir`, a link as a link.
-pub(super) fn find(
-    dir: impl AsFd,
-    name: &str,
-    path: &FilePath,
-    max_bytes: u64,
-) -> Result<Found, ToolError> {
+pub(super) fn find(dir: &OwnedFd, name: &str, how: Finding<'_>) -> Result<Found, ToolError> {
+    let path = how.path;
     let failed = |errno: Errno| problem::writing(path, errno);
-    let stat = match statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+    let stat = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(absent()),
         stat => stat.map_err(failed)?,
     };
+    how.refuse_changed(&stat)?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => find_file(dir, name, path, max_bytes),
+        FileType::RegularFile => find_file(dir, name, path, how.max_bytes),
         FileType::Symlink => {
-            let target = readlinkat(&dir, name, Vec::new()).map_err(failed)?;
+            let target = readlinkat(dir, name, Vec::new()).map_err(failed)?;
             let target = target.to_string_lossy().into_owned();
             let state = FileState::Link { target };
             Ok(Found { state, content: Vec::new(), seen: Some(Seen::of(&stat)) })
         }
-        FileType::Directory => Err(failed(Errno::ISDIR)),
+        FileType::Directory => {
+            let state = match how.folders {
+                AsFolder::Refused => return Err(failed(Errno::ISDIR)),
+                AsFolder::Itself => FileState::Folder { mode: stat.st_mode & MODE },
+                AsFolder::Tree => how.tree(dir, name)?,
+            };
+            Ok(Found { state, content: Vec::new(), seen: Some(Seen::of(&stat)) })
+        }
         FileType::Fifo
         | FileType::Socket
         | FileType::CharacterDevice
         | FileType::BlockDevice
         | FileType::Unknown => Err(failed(NOT_REGULAR)),
+    }
+}
+
+impl Finding<'_> {
+    fn refuse_changed(&self, stat: &Stat) -> Result<(), ToolError> {
+        if self.since.is_some_and(|since| Moment::of(stat) > since) {
+            return Err(problem::changed_since(self.path));
+        }
+        Ok(())
+    }
+
+    fn tree(&self, dir: &OwnedFd, name: &str) -> Result<FileState, ToolError> {
+        let mut visit = |visited: Visited<'_>| match self.since {
+            Some(since) if Moment::of(visited.stat) > since => {
+                let inner = visited.inner.to_string_lossy();
+                Err(io::Error::other(problem::changed_since(&self.path.join(&inner))))
+            }
+            _ => Ok(()),
+        };
+        let mut hashing = Hashing { live: self.live, visit: &mut visit };
+        let hashed = open_folder(dir, name, Links::Refused)
+            .map_err(io::Error::from)
+            .and_then(|folder| hash(&folder, &mut hashing));
+        hashed.map(FileState::from).map_err(|error| match error.downcast::<ToolError>() {
+            Ok(refused) => refused,
+            Err(error) => problem::writing(self.path, error),
+        })
     }
 }
 

@@ -12,18 +12,27 @@ mod step;
 mod sweep;
 mod target;
 mod temp;
+mod wanted;
 
 #[cfg(test)]
 mod crash;
 
 use std::collections::BTreeSet;
 
-use tool::{Change, Changed, Commit, FileChange, ToolError};
+use tool::{Change, Changed, Commit, ToolError};
 
-use self::{folders::Folders, pending::Pending, step::step};
-pub(crate) use self::{recover::recover, target::Target};
+use self::{
+    folders::Folders,
+    pending::{Pending, is_tree},
+    step::step,
+};
+pub(crate) use self::{
+    recover::recover,
+    target::Target,
+    wanted::{Content, Moment, Moved, Wanted},
+};
 use crate::{
-    lock::Shared,
+    lock::{Locked, Shared},
     workspace::{Common, Located, Workspace},
 };
 
@@ -31,7 +40,7 @@ use crate::{
 pub(crate) fn commit(
     workspace: &Workspace,
     commit: Commit<'_>,
-    changes: Vec<FileChange>,
+    changes: Vec<Wanted>,
 ) -> Result<Vec<Changed>, ToolError> {
     let Commit { call, live, log } = commit;
     let common = &workspace.common;
@@ -39,7 +48,7 @@ pub(crate) fn commit(
         changes.iter().map(|change| workspace.locate(&change.path)).collect();
     let located = located?;
     let roots: Vec<_> = located.iter().map(|located| located.root.clone()).collect();
-    let _alone = common.locks.roots(roots.iter(), live)?;
+    let alone = common.locks.roots(roots.iter(), live)?;
     let _kept = common.locks.blobs(Shared::Yes, live)?;
 
     let mut folders = Folders::default();
@@ -52,8 +61,10 @@ pub(crate) fn commit(
     let _held = live.hold()?;
     let changes: Vec<_> = pending.iter().map(Pending::change).collect();
     log.record(call, &changes)?;
+    alone.iter().for_each(Locked::count);
+    pending.sort_by_key(Pending::order);
     step();
-    if let Err(error) = apply(&mut pending, &mut folders) {
+    if let Err(error) = apply(common, &mut pending, &mut folders) {
         // Recorded first, like every change. Where even that fails, a half-done commit is worse.
         let reverse: Vec<_> = changes.iter().rev().map(reversed).collect();
         let _ = log.record(call, &reverse);
@@ -66,7 +77,7 @@ pub(crate) fn commit(
 fn prepare(
     common: &Common,
     commit: Commit<'_>,
-    changes: impl Iterator<Item = (FileChange, Located)>,
+    changes: impl Iterator<Item = (Wanted, Located)>,
     folders: &mut Folders,
 ) -> Result<Vec<Pending>, ToolError> {
     let mut pending = Vec::new();
@@ -77,18 +88,18 @@ fn prepare(
         refuse_twice(&mut seen, &target)?;
         folders.share(&mut target)?;
         let name = temp::name(commit.call, number);
-        pending.extend(Pending::prepare(common, target, change, name)?);
+        pending.extend(Pending::prepare(common, target, change, name, commit.live)?);
     }
     Ok(pending)
 }
 
-fn apply(pending: &mut [Pending], folders: &mut Folders) -> Result<(), ToolError> {
+fn apply(common: &Common, pending: &mut [Pending], folders: &mut Folders) -> Result<(), ToolError> {
     for one in &mut *pending {
         one.apply(folders)?;
         step();
     }
     for one in &mut *pending {
-        one.settle();
+        one.settle(&common.trees)?;
     }
     step();
     folders.sync().map_err(|source| {
@@ -104,7 +115,7 @@ fn roll_back(
 ) -> ToolError {
     let mut stuck = Vec::new();
     for mut one in pending.into_iter().rev() {
-        if let Err(source) = one.roll_back(&workspace.common.blobs) {
+        if let Err(source) = one.roll_back(&workspace.common) {
             stuck.push(format!("`{}` ({source})", one.target.path));
         }
     }
@@ -120,8 +131,10 @@ fn roll_back(
 
 /// The change that undoes `change`.
 fn reversed(change: &Change) -> Change {
-    let Change { path, root, inner, before, after, staged: _ } = change.clone();
-    Change { path, root, inner, before: after, after: before, staged: None }
+    let Change { path, root, inner, before, after, staged, displaced } = change.clone();
+    // Where a folder that was there waits, it waits to be put back.
+    let waits = staged.filter(|_| is_tree(&after));
+    Change { path, root, inner, before: after, after: before, staged: displaced, displaced: waits }
 }
 
 /// Which of two changes of one file would be the right one?

@@ -3,19 +3,25 @@
 use std::{io, os::fd::OwnedFd, sync::Arc};
 
 use rustix::{
-    fs::{Access, AtFlags, accessat, renameat, unlinkat},
+    fs::{Access, AtFlags, Mode, accessat, fchmod, renameat, unlinkat},
     io::Errno,
 };
-use tool::{Change, Expect, FileChange, FileContent, FileState, ToolError};
+use tool::{Change, Expect, FileContent, FileState, Live, ToolError};
 
 use super::{
     folders::Folders,
-    found::{Found, Seen, absent, find},
+    found::{AsFolder, Finding, Found, MODE, Seen, absent, find},
     step::step,
     target::Target,
     temp::{New, Temp, rename_new, swap, unsupported},
+    wanted::{Content, Wanted},
 };
-use crate::{blobs::Blobs, problem, workspace::Common};
+use crate::{
+    beneath::{Links, open_folder},
+    problem,
+    tree::Trees,
+    workspace::Common,
+};
 
 /// A change whose new content waits in a temp file.
 #[derive(Debug)]
@@ -45,40 +51,77 @@ impl Pending {
     pub(super) fn prepare(
         common: &Common,
         target: Target,
-        change: FileChange,
+        wanted: Wanted,
         temp: String,
+        live: &Live,
     ) -> Result<Option<Self>, ToolError> {
-        let FileChange { path, expect, content } = change;
+        let Wanted { path, expect, content, since } = wanted;
+        let folders = folders_as(&content, &expect);
+        let finding =
+            Finding { path: &path, max_bytes: common.max_file_bytes, folders, since, live };
         let Found { state: before, content: old, seen } = if target.missing.is_empty() {
-            find(&target.folder, &target.name, &path, common.max_file_bytes)?
+            find(&target.folder, &target.name, finding)?
         } else {
             absent()
         };
-        let content = joined(content, &old);
         check_expected(&before, &expect, &target)?;
-        refuse_read_only(&before, &content, &target)?;
-        let Some(new) = changed(common, &before, content, &target)? else { return Ok(None) };
         let failed = |source| problem::writing(&path, source);
+        let (new, after) = match content {
+            Content::Given(FileContent::FolderMode(mode)) => {
+                let after = folder_mode(&before, mode, &target)?;
+                (New::Absent, Some(after))
+            }
+            content => {
+                let content = joined(content, &old);
+                refuse_read_only(&before, &content, &target)?;
+                match changed(common, &before, content, &target)? {
+                    Some(new) => (new, None),
+                    None => return Ok(None),
+                }
+            }
+        };
+        if after.as_ref() == Some(&before) {
+            return Ok(None);
+        }
         if let FileState::File { digest, .. } = before {
             common.blobs.put(digest, &old).map_err(failed)?;
             step();
         }
-        let (temp, after) = Temp::write(target.folder.clone(), temp, &new, seen).map_err(failed)?;
+        let place = (target.folder.clone(), temp);
+        let (temp, written) = Temp::write(place, &new, seen, &common.trees).map_err(failed)?;
         step();
-        let progress = Progress::Waiting;
+        let (after, progress) = (after.unwrap_or(written), Progress::Waiting);
         Ok(Some(Self { target, before, after, seen, temp, parent: None, progress }))
+    }
+
+    /// A folder that is opened up comes first, one that is closed last, so that what is in it can
+    /// be changed.
+    pub(super) const fn order(&self) -> u8 {
+        match self.after {
+            FileState::Folder { mode } if mode & 0o300 == 0o300 => 0,
+            FileState::Folder { .. } => 2,
+            FileState::Absent
+            | FileState::File { .. }
+            | FileState::Link { .. }
+            | FileState::Tree { .. } => 1,
+        }
     }
 
     /// What the journal records.
     pub(super) fn change(&self) -> Change {
-        let staged = self.target.above.join(&self.temp.name).to_string_lossy().into_owned();
+        let temp = || self.target.above.join(&self.temp.name).to_string_lossy().into_owned();
+        let waits = match self.after {
+            FileState::Absent | FileState::Folder { .. } => false,
+            FileState::File { .. } | FileState::Link { .. } | FileState::Tree { .. } => true,
+        };
         Change {
             path: self.target.path.clone(),
             root: self.target.root.path().to_string_lossy().into_owned(),
             inner: self.target.inner(),
             before: self.before.clone(),
             after: self.after.clone(),
-            staged: (self.after != FileState::Absent).then_some(staged),
+            staged: waits.then(temp),
+            displaced: is_tree(&self.before).then(temp),
         }
     }
 
@@ -90,10 +133,13 @@ impl Pending {
         self.parent = Some(parent.clone());
         let (temp, place) = self.names(&parent);
         self.progress = match (&self.before, &self.after) {
+            (FileState::Folder { .. }, FileState::Folder { mode }) => {
+                set_mode(place, *mode).map(|()| Progress::Replaced)
+            }
             (FileState::Absent, _) => rename_new(temp, place).map(|()| Progress::Swapped),
             (_, FileState::Absent) => rename_new(place, temp).map(|()| Progress::Swapped),
-            (_, _) => match swap(temp, place) {
-                Err(errno) if unsupported(errno) => {
+            (before, after) => match swap(temp, place) {
+                Err(errno) if unsupported(errno) && !is_tree(before) && !is_tree(after) => {
                     self.refuse_touched(place)?;
                     renameat(temp.0, temp.1, place.0, place.1).map(|()| Progress::Replaced)
                 }
@@ -101,37 +147,56 @@ impl Pending {
             },
         }
         .map_err(failed)?;
-        // Only now is it certain that nobody wrote to it after it was kept.
-        if self.before != FileState::Absent && self.progress == Progress::Swapped {
-            self.refuse_touched((&self.temp.folder, &self.temp.name))?;
+        if self.progress == Progress::Swapped {
+            self.temp.precious = is_tree(&self.before);
+            // Only now is it certain that nobody wrote to it after it was kept.
+            if self.before != FileState::Absent {
+                self.refuse_touched((&self.temp.folder, &self.temp.name))?;
+            }
         }
         Ok(())
     }
 
-    /// Removes what was there before; it is kept among the pre-images.
-    pub(super) fn settle(&mut self) {
-        if self.progress == Progress::Swapped && self.before != FileState::Absent {
-            let _ = unlinkat(&self.temp.folder, &self.temp.name, AtFlags::empty());
-            self.progress = Progress::Replaced;
+    /// Removes what was there before; it is kept among the pre-images, a folder from now on.
+    pub(super) fn settle(&mut self, trees: &Trees) -> Result<(), ToolError> {
+        if self.progress != Progress::Swapped || self.before == FileState::Absent {
+            return Ok(());
         }
+        match self.before {
+            FileState::Tree { digest, .. } => trees
+                .put(digest, &self.temp.folder, &self.temp.name)
+                .map_err(|source| problem::writing(&self.target.path, source))?,
+            FileState::Absent
+            | FileState::File { .. }
+            | FileState::Link { .. }
+            | FileState::Folder { .. } => {
+                let _ = unlinkat(&self.temp.folder, &self.temp.name, AtFlags::empty());
+            }
+        }
+        self.temp.precious = false;
+        self.progress = Progress::Replaced;
+        Ok(())
     }
 
     /// Puts back what was there before.
-    pub(super) fn roll_back(&mut self, blobs: &Blobs) -> io::Result<()> {
+    pub(super) fn roll_back(&mut self, common: &Common) -> io::Result<()> {
         let Some(parent) = self.parent.clone() else { return Ok(()) };
         let (temp, place) = self.names(&parent);
         match (self.progress, &self.before, &self.after) {
             (Progress::Waiting, _, _) => {}
+            (_, FileState::Folder { mode }, _) => set_mode(place, *mode)?,
             (_, FileState::Absent, _) => rename_new(place, temp)?,
             (Progress::Swapped, _, FileState::Absent) => rename_new(temp, place)?,
             (Progress::Swapped, _, _) => swap(temp, place)?,
-            (Progress::Replaced, before, _) => {
-                let new = kept(blobs, before).ok_or(io::ErrorKind::NotFound)?;
+            (Progress::Replaced, before, after) => {
+                let new = kept(common, before).ok_or(io::ErrorKind::NotFound)?;
                 let name = format!("{}.back.tmp", self.temp.name);
-                let (back, _) = Temp::write(parent.clone(), name, &new, self.seen)?;
-                renameat(&back.folder, &back.name, place.0, place.1)?;
+                let (back, _) =
+                    Temp::write((parent.clone(), name), &new, self.seen, &common.trees)?;
+                put_over((&back.folder, &back.name), place, after)?;
             }
         }
+        self.temp.precious = false;
         self.progress = Progress::Waiting;
         Ok(())
     }
@@ -151,15 +216,67 @@ impl Pending {
     }
 }
 
-/// What to write to get `state` back, if it is still kept.
-pub(super) fn kept(blobs: &Blobs, state: &FileState) -> Option<New> {
-    Some(match state {
-        FileState::Absent => New::Absent,
-        FileState::Link { target } => New::Link(target.clone()),
-        FileState::File { digest, mode, bytes: _ } => {
-            New::File { bytes: blobs.get(*digest)?, mode: Some(*mode) }
+/// Puts what waits at `from` in place of what is `there`; a folder changes places with it.
+pub(super) fn put_over(
+    from: (&OwnedFd, &str),
+    place: (&OwnedFd, &str),
+    there: &FileState,
+) -> Result<(), Errno> {
+    match there {
+        FileState::Absent => rename_new(from, place),
+        FileState::Tree { .. } | FileState::Folder { .. } => swap(from, place),
+        FileState::File { .. } | FileState::Link { .. } => {
+            match renameat(from.0, from.1, place.0, place.1) {
+                // A folder does not replace a file by itself.
+                Err(Errno::NOTDIR) => swap(from, place),
+                done => done,
+            }
         }
-    })
+    }
+}
+
+/// Changes the permission bits of a folder, and of nothing a link leads to.
+pub(super) fn set_mode((parent, name): (&OwnedFd, &str), mode: u32) -> Result<(), Errno> {
+    let folder = open_folder(parent, name, Links::Refused)?;
+    fchmod(&folder, Mode::from_raw_mode(mode & MODE))
+}
+
+pub(super) const fn is_tree(state: &FileState) -> bool {
+    matches!(state, FileState::Tree { .. })
+}
+
+/// Whether a folder may be there, and as what.
+fn folders_as(content: &Content, expect: &Expect) -> AsFolder {
+    let expected = matches!(expect, Expect::State(FileState::Tree { .. }));
+    match content {
+        Content::Given(FileContent::FolderMode(_)) => AsFolder::Itself,
+        content if content.replaces_folders() || expected => AsFolder::Tree,
+        Content::Given(_) | Content::Moved(_) | Content::Removed => AsFolder::Refused,
+    }
+}
+
+fn folder_mode(before: &FileState, mode: u32, target: &Target) -> Result<FileState, ToolError> {
+    match before {
+        FileState::Folder { .. } => Ok(FileState::Folder { mode: mode & MODE }),
+        FileState::Absent
+        | FileState::File { .. }
+        | FileState::Link { .. }
+        | FileState::Tree { .. } => Err(problem::changed_since(&target.path)),
+    }
+}
+
+/// What to write to get `state` back, if it is still kept.
+pub(super) fn kept(common: &Common, state: &FileState) -> Option<New> {
+    match state {
+        FileState::Absent => Some(New::Absent),
+        FileState::Link { target } => Some(New::Link(target.clone())),
+        FileState::File { digest, mode, bytes: _ } => {
+            Some(New::File { bytes: common.blobs.get(*digest)?, mode: Some(*mode) })
+        }
+        FileState::Tree { digest, .. } => common.trees.has(*digest).then_some(New::Tree(*digest)),
+        // Its mode says it all.
+        FileState::Folder { .. } => Some(New::Absent),
+    }
 }
 
 fn check_expected(before: &FileState, expect: &Expect, target: &Target) -> Result<(), ToolError> {
@@ -176,10 +293,11 @@ fn check_expected(before: &FileState, expect: &Expect, target: &Target) -> Resul
 /// A rename would replace a file that nobody may write. Who gives a mode means to.
 fn refuse_read_only(
     before: &FileState,
-    content: &FileContent,
+    content: &Content,
     target: &Target,
 ) -> Result<(), ToolError> {
-    let (FileState::File { mode, .. }, FileContent::File { mode: None, .. }) = (before, content)
+    let (FileState::File { mode, .. }, Content::Given(FileContent::File { mode: None, .. })) =
+        (before, content)
     else {
         return Ok(());
     };
@@ -192,15 +310,13 @@ fn refuse_read_only(
 }
 
 /// What is added to a file is added to what is there under the lock.
-fn joined(content: FileContent, old: &[u8]) -> FileContent {
+fn joined(content: Content, old: &[u8]) -> Content {
     match content {
-        FileContent::Append(more) => {
-            FileContent::File { bytes: [old, more.as_slice()].concat(), mode: None }
+        Content::Given(FileContent::Append(more)) => {
+            let bytes = [old, more.as_slice()].concat();
+            Content::Given(FileContent::File { bytes, mode: None })
         }
-        other @ (FileContent::File { .. }
-        | FileContent::Kept { .. }
-        | FileContent::Link(_)
-        | FileContent::Absent) => other,
+        other @ (Content::Given(_) | Content::Moved(_) | Content::Removed) => other,
     }
 }
 
@@ -208,19 +324,10 @@ fn joined(content: FileContent, old: &[u8]) -> FileContent {
 fn changed(
     common: &Common,
     before: &FileState,
-    content: FileContent,
+    content: Content,
     target: &Target,
 ) -> Result<Option<New>, ToolError> {
-    let new = match content {
-        FileContent::File { bytes, mode } => New::File { bytes, mode },
-        FileContent::Append(bytes) => New::File { bytes, mode: None },
-        FileContent::Kept { digest, mode } => {
-            let bytes = common.blobs.get(digest).ok_or_else(|| no_longer_kept(target))?;
-            New::File { bytes, mode: Some(mode) }
-        }
-        FileContent::Link(to) => New::Link(to),
-        FileContent::Absent => New::Absent,
-    };
+    let new = new(common, content, target)?;
     let same = match (&new, before) {
         (New::File { .. }, FileState::Link { .. }) => {
             return Err(ToolError::path(&target.path, "is a link"));
@@ -229,8 +336,9 @@ fn changed(
             mode.is_none_or(|mode| mode == *old) && tool::Digest::of(bytes) == *digest
         }
         (New::Link(to), FileState::Link { target }) => to == target,
+        (New::Moved(moved), before) => moved.state == *before,
         (New::Absent, FileState::Absent) => true,
-        (New::File { .. } | New::Link(_) | New::Absent, _) => false,
+        (New::File { .. } | New::Link(_) | New::Tree(_) | New::Absent, _) => false,
     };
     // A file that is replaced keeps its mode.
     let new = match (new, before) {
@@ -240,6 +348,31 @@ fn changed(
         (new, _) => new,
     };
     Ok((!same).then_some(new))
+}
+
+fn new(common: &Common, content: Content, target: &Target) -> Result<New, ToolError> {
+    let content = match content {
+        Content::Given(content) => content,
+        Content::Moved(moved) => return Ok(New::Moved(moved)),
+        Content::Removed => return Ok(New::Absent),
+    };
+    Ok(match content {
+        FileContent::File { bytes, mode } => New::File { bytes, mode },
+        FileContent::Append(bytes) => New::File { bytes, mode: None },
+        FileContent::Kept { digest, mode } => {
+            let bytes = common.blobs.get(digest).ok_or_else(|| no_longer_kept(target))?;
+            New::File { bytes, mode: Some(mode) }
+        }
+        FileContent::KeptTree(digest) => {
+            if !common.trees.has(digest) {
+                return Err(no_longer_kept(target));
+            }
+            New::Tree(digest)
+        }
+        FileContent::Link(to) => New::Link(to),
+        FileContent::Absent => New::Absent,
+        FileContent::FolderMode(_) => return Err(ToolError::internal("a mode is no content")),
+    })
 }
 
 fn no_longer_kept(target: &Target) -> ToolError {

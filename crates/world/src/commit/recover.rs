@@ -2,18 +2,17 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, renameat, unlinkat};
 use tool::{CallId, Change, FilePath, FileState, Live, ToolError};
 
 use super::{
     folders::Folders,
-    found::{absent, find},
-    pending::kept,
+    found::{AsFolder, Finding, absent, find},
+    pending::{is_tree, kept, put_over, set_mode},
     reversed,
     step::step,
     sweep::sweep,
     target::Target,
-    temp::{New, Temp, name, rename_new},
+    temp::{New, Temp, name},
 };
 use crate::{
     Ending, Recovered, Unfinished,
@@ -21,7 +20,8 @@ use crate::{
     lock::Shared,
     problem,
     root::Root,
-    workspace::{Located, Workspace},
+    tree::remove,
+    workspace::{Common, Located, Workspace},
 };
 
 /// Finishes or rolls back the last commit of a call, and removes its temp files.
@@ -79,17 +79,17 @@ fn settle(
     let _kept = workspace.common.locks.blobs(Shared::Yes, &live)?;
     let standings = look(workspace, changes);
     if is_roll_back(unfinished.records) {
-        finish(unfinished.call, standings, conflicts)?;
+        finish(workspace, unfinished.call, standings, conflicts)?;
         return Ok(Ending::RolledBack);
     }
     if !must_undo(&standings) {
-        finish(unfinished.call, standings, conflicts)?;
+        finish(workspace, unfinished.call, standings, conflicts)?;
         return Ok(Ending::Finished);
     }
     let reverse: Vec<_> = changes.iter().rev().map(reversed).collect();
     unfinished.log.record(unfinished.call, &reverse)?;
     step();
-    finish(unfinished.call, look(workspace, &reverse), conflicts)?;
+    finish(workspace, unfinished.call, look(workspace, &reverse), conflicts)?;
     Ok(Ending::RolledBack)
 }
 
@@ -121,7 +121,7 @@ fn look_at<'a>(workspace: &Workspace, change: &'a Change) -> Standing<'a> {
         Located { path: change.path.clone(), root: root.clone(), inner: change.inner.clone() };
     // Where a folder or a link has taken the file's place, somebody else was there.
     let Ok(target) = Target::open_any(located) else { return foreign };
-    let Some(state) = state_of(workspace, &target) else { return foreign };
+    let Some(state) = state_of(workspace, &target, change) else { return foreign };
     let staged = staged(workspace, &root, change);
     let moved = change.staged.is_some() && staged.is_none();
     let now = if state == change.after {
@@ -131,32 +131,59 @@ fn look_at<'a>(workspace: &Workspace, change: &'a Change) -> Standing<'a> {
     } else if let Some(waiting) = staged {
         Now::Ready(waiting)
     } else {
-        kept(&workspace.common.blobs, &change.after)
+        kept(&workspace.common, &change.after)
             .map_or(Now::Lost, |new| Now::Ready(Waiting::Kept(new)))
     };
     Standing { change, now, target: Some(target), moved }
 }
 
-fn state_of(workspace: &Workspace, target: &Target) -> Option<FileState> {
+fn state_of(workspace: &Workspace, target: &Target, change: &Change) -> Option<FileState> {
     if !target.missing.is_empty() {
         return Some(absent().state);
     }
-    let max_bytes = workspace.common.max_file_bytes;
-    let found = find(&target.folder, &target.name, &target.path, max_bytes);
+    let found = find(&target.folder, &target.name, finding(workspace, change, &Live::default()));
     found.ok().map(|found| found.state)
+}
+
+fn finding<'a>(workspace: &Workspace, change: &'a Change, live: &'a Live) -> Finding<'a> {
+    Finding {
+        path: &change.path,
+        max_bytes: workspace.common.max_file_bytes,
+        folders: AsFolder::recorded(change),
+        since: None,
+        live,
+    }
 }
 
 /// The temp file of a change, if it still holds the new content.
 fn staged(workspace: &Workspace, root: &Root, change: &Change) -> Option<Waiting> {
-    let inner = change.staged.as_deref()?;
+    let (folder, name) = opened(root, change.staged.as_deref()?)?;
+    let found = find(&folder, &name, finding(workspace, change, &Live::default())).ok()?;
+    (found.state == change.after).then_some(Waiting::Staged(folder, name))
+}
+
+/// The folder a path within `root` is in, and its name there.
+fn opened(root: &Root, inner: &str) -> Option<(OwnedFd, String)> {
     let (folder, name) = inner.rsplit_once('/').unwrap_or((".", inner));
-    let folder = open_folder(root, folder, Links::Refused).ok()?;
-    let max_bytes = workspace.common.max_file_bytes;
-    let found = find(&folder, name, &change.path, max_bytes).ok()?;
-    (found.state == change.after).then(|| Waiting::Staged(folder, name.to_owned()))
+    Some((open_folder(root, folder, Links::Refused).ok()?, name.to_owned()))
+}
+
+/// Keeps a folder that was moved out of the way, whatever else becomes of the change.
+fn keep_displaced(workspace: &Workspace, change: &Change) -> Result<(), ToolError> {
+    let FileState::Tree { digest, .. } = change.before else { return Ok(()) };
+    let Some(inner) = change.displaced.as_deref() else { return Ok(()) };
+    let Some(root) = workspace.recorded_root(&change.root) else { return Ok(()) };
+    let Some((folder, name)) = opened(&root, inner) else { return Ok(()) };
+    let found = find(&folder, &name, finding(workspace, change, &Live::default()))?;
+    if found.state != change.before {
+        return Ok(());
+    }
+    let kept = workspace.common.trees.put(digest, &folder, &name);
+    kept.map_err(|source| problem::writing(&change.path, source))
 }
 
 fn finish(
+    workspace: &Workspace,
     call: CallId,
     standings: Vec<Standing<'_>>,
     conflicts: &mut Vec<FilePath>,
@@ -169,41 +196,61 @@ fn finish(
             (Now::Ready(waiting), Some(mut target)) => {
                 folders.share(&mut target)?;
                 let temp = name(call, format_args!("r{number}"));
-                put(&mut folders, &target, change, waiting, temp)?;
+                put(&workspace.common, &mut folders, &target, (change, waiting, temp))?;
             }
             (Now::Lost | Now::Foreign | Now::Ready(_), _) => conflicts.push(change.path.clone()),
         }
+        keep_displaced(workspace, change)?;
         step();
     }
     folders.sync().map_err(ToolError::internal)
 }
 
 fn put(
+    common: &Common,
     folders: &mut Folders,
     target: &Target,
-    change: &Change,
-    waiting: Waiting,
-    temp: String,
+    (change, waiting, temp): (&Change, Waiting, String),
 ) -> Result<(), ToolError> {
     let put = || -> std::io::Result<()> {
         let parent = folders.parent(target)?;
         let place = (&*parent, target.name.as_str());
-        let replace = |from: (&OwnedFd, &str)| match change.before {
-            FileState::Absent => rename_new(from, place),
-            FileState::File { .. } | FileState::Link { .. } => {
-                renameat(from.0, from.1, place.0, place.1)
-            }
-        };
         match waiting {
-            Waiting::Staged(folder, name) => replace((&folder, &name))?,
-            Waiting::Kept(New::Absent) => unlinkat(place.0, place.1, AtFlags::empty())?,
-            Waiting::Kept(new) => {
-                let (temp, _) = Temp::write(parent.clone(), temp, &new, None)?;
+            _ if matches!(change.after, FileState::Folder { .. }) => {
+                if let FileState::Folder { mode } = change.after {
+                    set_mode(place, mode)?;
+                }
+            }
+            Waiting::Staged(folder, name) => {
+                put_over((&folder, &name), place, &change.before)?;
                 step();
-                replace((&temp.folder, &temp.name))?;
+                dispose(common, &change.before, (&folder, &name))?;
+            }
+            Waiting::Kept(New::Absent) => dispose(common, &change.before, place)?,
+            Waiting::Kept(new) => {
+                let (mut temp, _) = Temp::write((parent.clone(), temp), &new, None, &common.trees)?;
+                step();
+                put_over((&temp.folder, &temp.name), place, &change.before)?;
+                temp.precious = is_tree(&change.before);
+                dispose(common, &change.before, (&temp.folder, &temp.name))?;
             }
         }
         Ok(())
     };
     put().map_err(|source| problem::writing(&change.path, source))
+}
+
+/// Does away with what was `before` and is at `place` now: a folder is kept, a file was.
+fn dispose(
+    common: &Common,
+    before: &FileState,
+    (folder, name): (&OwnedFd, &str),
+) -> std::io::Result<()> {
+    match before {
+        FileState::Tree { digest, .. } => common.trees.put(*digest, folder, name),
+        FileState::Absent
+        | FileState::File { .. }
+        | FileState::Link { .. }
+        | FileState::Folder { .. } => remove(folder, name),
+    }
 }

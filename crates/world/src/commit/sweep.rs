@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rustix::fs::{AtFlags, Dir, unlinkat};
+use rustix::fs::Dir;
 use tool::{FilePath, Ignored, Live, ToolError, Walk, WalkEntry};
 
 use super::temp::prefix;
@@ -15,6 +15,7 @@ use crate::{
     Unfinished,
     beneath::{Links, open_folder},
     root::{Id, Root},
+    tree::remove,
     walk::walk,
     workspace::{Located, Workspace},
 };
@@ -66,7 +67,7 @@ fn sweep_folder(
     let ours = entries
         .filter_map(Result::ok)
         .filter(|entry| entry.file_name().to_bytes().starts_with(prefix.as_bytes()));
-    ours.filter(|entry| unlinkat(&fd, entry.file_name(), AtFlags::empty()).is_ok()).count()
+    ours.filter(|entry| remove(&fd, entry.file_name()).is_ok()).count()
 }
 
 /// The temp files beneath a folder that was planned as a whole.

@@ -9,20 +9,31 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, openat, renameat,
-        renameat_with, statat, symlinkat, unlinkat,
+        AtFlags, Gid, Mode, OFlags, RenameFlags, Uid, chownat, fchmod, fchown, fstat, openat,
+        renameat, renameat_with, statat, symlinkat,
     },
     io::Errno,
 };
 use tool::{CallId, Digest, FileState};
 
-use super::found::{MODE, Seen};
+use super::{
+    found::{MODE, Seen},
+    wanted::Moved,
+};
+use crate::tree::{Trees, remove};
 
 /// What is to be at a path.
 #[derive(Debug)]
 pub(super) enum New {
-    File { bytes: Vec<u8>, mode: Option<u32> },
+    File {
+        bytes: Vec<u8>,
+        mode: Option<u32>,
+    },
     Link(String),
+    /// What waits elsewhere, and is moved.
+    Moved(Moved),
+    /// A folder that was kept.
+    Tree(Digest),
     Absent,
 }
 
@@ -31,6 +42,8 @@ pub(super) enum New {
 pub(super) struct Temp {
     pub(super) folder: Arc<OwnedFd>,
     pub(super) name: String,
+    /// Whether it holds a folder that is kept nowhere else, and must outlive this.
+    pub(super) precious: bool,
 }
 
 /// What the names of all temp files of `call` begin with.
@@ -46,18 +59,29 @@ pub(super) fn name(call: CallId, number: impl std::fmt::Display) -> String {
 impl Temp {
     /// Writes `new` to a temp file, synced, and says what will be there once it is in place.
     pub(super) fn write(
-        folder: Arc<OwnedFd>,
-        name: String,
+        (folder, name): (Arc<OwnedFd>, String),
         new: &New,
         old: Option<Seen>,
+        trees: &Trees,
     ) -> io::Result<(Self, FileState)> {
-        let temp = Self { folder, name };
+        let temp = Self { folder, name, precious: false };
         let state = match new {
             New::File { bytes, mode } => temp.write_file(bytes, *mode, old)?,
             New::Link(target) => {
                 symlinkat(target.as_str(), &temp.folder, &temp.name)?;
                 FileState::Link { target: target.clone() }
             }
+            New::Moved(Moved { folder, name, state }) => {
+                renameat(&**folder, name.as_slice(), &temp.folder, &temp.name)?;
+                if let Some(Seen { owner: (user, group), .. }) = old {
+                    let owner = (Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+                    // As below: only root may, and for anybody else it is their own already.
+                    let flags = AtFlags::SYMLINK_NOFOLLOW;
+                    let _ = chownat(&temp.folder, &temp.name, owner.0, owner.1, flags);
+                }
+                state.clone()
+            }
+            New::Tree(digest) => trees.take(*digest, &temp.folder, &temp.name)?.into(),
             New::Absent => FileState::Absent,
         };
         Ok((temp, state))
@@ -91,7 +115,9 @@ impl Temp {
 
 impl Drop for Temp {
     fn drop(&mut self) {
-        let _ = unlinkat(&self.folder, &self.name, AtFlags::empty());
+        if !self.precious {
+            let _ = remove(&self.folder, self.name.as_str());
+        }
     }
 }
 

@@ -32,6 +32,7 @@ use crate::{
     problem,
     root::Root,
     stat::stat_at,
+    tree::Trees,
     walk::{Start, walk},
 };
 
@@ -40,6 +41,7 @@ use crate::{
 pub(crate) struct Common {
     pub(crate) data: Arc<Data>,
     pub(crate) blobs: Blobs,
+    pub(crate) trees: Trees,
     pub(crate) artifacts: Arc<Artifacts>,
     pub(crate) locks: Locks,
     pub(crate) protected: Protected,
@@ -183,7 +185,7 @@ impl Disk for Workspace {
         making: Commit<'_>,
         changes: Vec<FileChange>,
     ) -> Result<Vec<Changed>, ToolError> {
-        commit(self, making, changes)
+        commit(self, making, changes.into_iter().map(Into::into).collect())
     }
 }
 

@@ -123,11 +123,7 @@ fn what_a_call_changed_can_be_undone() {
     let undo = record.into_iter().map(|change| FileChange {
         path: change.path,
         expect: Expect::State(change.after),
-        content: match change.before {
-            FileState::Absent => FileContent::Absent,
-            FileState::File { digest, mode, bytes: _ } => FileContent::Kept { digest, mode },
-            FileState::Link { target } => FileContent::Link(target),
-        },
+        content: FileContent::from(&change.before),
     });
     let undone = "Modified a.txt, Deleted b.txt, Created gone.sh, Created link";
     assert_eq!(setup.commit(undo.collect()), undone);

@@ -119,10 +119,7 @@ impl Setup {
     /// What a commit changed, or the error.
     pub(crate) fn commit(&self, changes: Vec<FileChange>) -> String {
         match self.try_commit(changes) {
-            Ok(changed) => {
-                let line = |one: &Changed| format!("{:?} {}", one.change, one.path);
-                changed.iter().map(line).collect::<Vec<_>>().join(", ")
-            }
+            Ok(changed) => listed(&changed),
             Err(error) => shown(&error),
         }
     }
@@ -164,6 +161,11 @@ impl Setup {
 pub(crate) fn read(disk: &dyn Disk, path: &str) -> String {
     let opened = disk.open(&FilePath::new(path));
     opened.map_or_else(|e| shown(&e), |opened| std::io::read_to_string(opened.file).unwrap())
+}
+
+pub(crate) fn listed(changed: &[Changed]) -> String {
+    let line = |one: &Changed| format!("{:?} {}", one.change, one.path);
+    changed.iter().map(line).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn shown(error: &ToolError) -> String {

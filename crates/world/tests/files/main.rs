@@ -6,6 +6,7 @@ mod artifacts;
 mod commits;
 mod helper;
 mod looking;
+mod overlays;
 mod racing;
 mod reading;
 mod walking;

@@ -1,0 +1,63 @@
+//! What a commit is asked for.
+
+use std::{os::fd::OwnedFd, sync::Arc};
+
+use rustix::fs::Stat;
+use tool::{Expect, FileChange, FileContent, FilePath, FileState};
+
+/// A change to one path.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) path: FilePath,
+    pub(crate) expect: Expect,
+    pub(crate) content: Content,
+    /// What is there now must not have changed after this.
+    pub(crate) since: Option<Moment>,
+}
+
+/// What shall be at a path.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// As a tool asks for it.
+    Given(FileContent),
+    /// What waits elsewhere on the same file system, and is moved.
+    Moved(Moved),
+    /// Nothing, where a file was or a folder with everything in it.
+    Removed,
+}
+
+/// A file, a link or a folder that waits to be moved.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) folder: Arc<OwnedFd>,
+    pub(crate) name: Vec<u8>,
+    /// What it is.
+    pub(crate) state: FileState,
+}
+
+impl From<FileChange> for Wanted {
+    fn from(FileChange { path, expect, content }: FileChange) -> Self {
+        Self { path, expect, content: Content::Given(content), since: None }
+    }
+}
+
+impl Content {
+    /// Whether a folder can be in its place.
+    pub(crate) const fn replaces_folders(&self) -> bool {
+        match self {
+            Self::Moved(_) | Self::Removed | Self::Given(FileContent::KeptTree(_)) => true,
+            Self::Given(_) => false,
+        }
+    }
+}
+
+/// A point in the time that files carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment(pub(crate) i64, pub(crate) u64);
+
+impl Moment {
+    /// When anything about a file last changed.
+    pub(crate) const fn of(stat: &Stat) -> Self {
+        Self(stat.st_ctime, stat.st_ctime_nsec)
+    }
+}

@@ -1,0 +1,313 @@
+//! Reads the upper layer of an overlay.
+
+use std::{
+    fs::File,
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::{
+    fs::{AtFlags, Mode, OFlags, Stat, openat, readlinkat, statat},
+    io::Errno,
+};
+use tool::{Digest, Expect, FileContent, FilePath, FileState, Live, ToolError};
+
+use super::{
+    notes::Notes,
+    tidy::{Kind, is_marked, open_tidy},
+};
+use crate::{
+    beneath::{Links, open_folder},
+    commit::{Content, Moment, Moved, Wanted},
+    problem,
+    tree::{Hashing, Visited, hash, names, remove, visit},
+    workspace::Workspace,
+};
+
+/// Turns what a command left in the upper layer into changes.
+pub(super) struct Collector<'a> {
+    workspace: &'a Workspace,
+    live: &'a Live,
+    since: Moment,
+    wanted: Vec<Wanted>,
+    notes: Notes,
+}
+
+/// One entry of the upper layer, and what is beneath it.
+struct Entry<'a> {
+    upper: &'a Arc<OwnedFd>,
+    lower: Option<&'a OwnedFd>,
+    name: &'a [u8],
+    inner: PathBuf,
+    stat: Stat,
+    beneath: Option<Stat>,
+}
+
+impl Entry<'_> {
+    fn path(&self) -> FilePath {
+        FilePath::new(&self.inner.to_string_lossy())
+    }
+
+    fn moved(&self, state: FileState) -> Content {
+        let (folder, name) = (self.upper.clone(), self.name.to_owned());
+        Content::Moved(Moved { folder, name, state })
+    }
+
+    fn lies_on(&self, kind: Kind) -> bool {
+        self.beneath.as_ref().is_some_and(|stat| Kind::of(stat) == kind)
+    }
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Moment) -> Self {
+        Self { workspace, live, since, wanted: Vec::new(), notes: Notes::default() }
+    }
+
+    /// Goes through all of the upper layer.
+    pub(super) fn all(&mut self, upper: &OwnedFd) -> Result<(), ToolError> {
+        let upper = Arc::new(upper.try_clone().map_err(ToolError::internal)?);
+        let lower = open_folder(&self.workspace.root, ".", Links::Refused);
+        let lower = lower.map_err(ToolError::internal)?;
+        self.folder(&upper, Some(&lower), Path::new(""))
+    }
+
+    pub(super) fn done(self) -> (Vec<Wanted>, Vec<String>) {
+        (self.wanted, self.notes.done())
+    }
+
+    fn folder(
+        &mut self,
+        upper: &Arc<OwnedFd>,
+        lower: Option<&OwnedFd>,
+        inner: &Path,
+    ) -> Result<(), ToolError> {
+        self.live.check()?;
+        for name in names(upper).map_err(ToolError::internal)? {
+            let Ok(text) = std::str::from_utf8(&name) else {
+                let shown = inner.join(String::from_utf8_lossy(&name).as_ref());
+                self.notes
+                    .add(format!("`{}` was left out: its name is not UTF-8", shown.display()));
+                continue;
+            };
+            let inner = inner.join(text);
+            let look = |folder: &OwnedFd| match statat(folder, text, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => Ok(None),
+                found => found.map(Some).map_err(ToolError::internal),
+            };
+            let Some(stat) = look(upper)? else { continue };
+            let beneath = lower.map(look).transpose()?.flatten();
+            self.entry(&Entry { upper, lower, name: &name, inner, stat, beneath })?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        if self.is_hidden(&entry.inner)? {
+            return Ok(());
+        }
+        match Kind::of(&entry.stat) {
+            Kind::Whiteout => self.removed(entry),
+            Kind::Other => {
+                self.leave_out(&entry.inner, "it is no file, folder or link");
+                Ok(())
+            }
+            Kind::File => self.file(entry),
+            Kind::Link => self.link(entry),
+            Kind::Folder => self.changed_folder(entry),
+        }
+    }
+
+    fn removed(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        let (Some(lower), Some(beneath)) = (entry.lower, &entry.beneath) else { return Ok(()) };
+        let is_folder = Kind::of(beneath) == Kind::Folder;
+        let mut protected = self.rule(&entry.inner, is_folder);
+        if protected.is_none() && is_folder {
+            let folder = open_folder(lower, entry.name, Links::Refused);
+            let folder = folder.map_err(|errno| problem::writing(&entry.path(), errno))?;
+            protected = self.protected_in(&folder, &entry.inner)?;
+        }
+        if let Some(why) = protected {
+            self.leave_out(&entry.inner, &why);
+            return Ok(());
+        }
+        self.want(entry, Content::Removed);
+        Ok(())
+    }
+
+    fn file(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        if self.is_protected(entry) {
+            return Ok(());
+        }
+        let path = entry.path();
+        let failed = |error: io::Error| problem::reading(&path, error);
+        self.refuse_vanished(entry)?;
+        let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
+        let mode = entry.stat.st_mode & 0o777;
+        let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
+        self.want(entry, entry.moved(FileState::File { digest, bytes, mode }));
+        Ok(())
+    }
+
+    fn link(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        if self.is_protected(entry) {
+            return Ok(());
+        }
+        let target = readlinkat(&**entry.upper, entry.name, Vec::new());
+        let target = target.map_err(|errno| problem::reading(&entry.path(), errno))?;
+        let Ok(target) = target.into_string() else {
+            self.leave_out(&entry.inner, "its target is not UTF-8");
+            return Ok(());
+        };
+        self.want(entry, entry.moved(FileState::Link { target }));
+        Ok(())
+    }
+
+    /// A folder that was there is gone into; a new one is taken with everything in it.
+    fn changed_folder(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        let path = entry.path();
+        let failed = |error: io::Error| problem::reading(&path, error);
+        let opened = open_any(entry.upper, entry.name).map_err(failed)?;
+        let is_opaque = is_marked(&opened, "opaque");
+        if entry.lies_on(Kind::Folder) && !is_opaque {
+            let lower = entry.lower.map(|lower| open_folder(lower, entry.name, Links::Refused));
+            let lower = lower.transpose().map_err(|errno| problem::reading(&path, errno))?;
+            self.folder(&Arc::new(opened), lower.as_ref(), &entry.inner)?;
+            self.mode(entry);
+            return Ok(());
+        }
+        if is_marked(&opened, "origin") && !is_opaque {
+            return Err(problem::changed_since(&path));
+        }
+        if let Some(why) = self.rule(&entry.inner, true) {
+            self.leave_out(&entry.inner, &why);
+            return Ok(());
+        }
+        if is_opaque
+            && let Some(lower) = entry.lower.filter(|_| entry.lies_on(Kind::Folder))
+            && let Ok(old) = open_folder(lower, entry.name, Links::Refused)
+            && let Some(why) = self.protected_in(&old, &entry.inner)?
+        {
+            self.leave_out(&entry.inner, &why);
+            return Ok(());
+        }
+        let folder = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
+        self.tidy(&folder, &entry.inner).map_err(failed)?;
+        let mut hashing = Hashing { live: self.live, visit: &mut |_| Ok(()) };
+        let hashed = hash(&folder, &mut hashing).map_err(failed)?;
+        self.want(entry, entry.moved(hashed.into()));
+        Ok(())
+    }
+
+    /// Takes out of a new folder what must not come out of a sandbox.
+    fn tidy(&mut self, folder: &OwnedFd, inner: &Path) -> io::Result<()> {
+        self.live.check().map_err(io::Error::other)?;
+        for name in names(folder)? {
+            let inner = inner.join(String::from_utf8_lossy(&name).as_ref());
+            let stat = statat(folder, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW)?;
+            let kind = Kind::of(&stat);
+            if let Some(why) = self.rule(&inner, kind == Kind::Folder) {
+                self.leave_out(&inner, &why);
+                remove(folder, name.as_slice())?;
+                continue;
+            }
+            match kind {
+                Kind::Whiteout => remove(folder, name.as_slice())?,
+                Kind::Other => {
+                    self.leave_out(&inner, "it is no file, folder or link");
+                    remove(folder, name.as_slice())?;
+                }
+                Kind::File => drop(open_tidy(folder, &name, &stat)?),
+                Kind::Folder => {
+                    let inside = open_tidy(folder, &name, &stat)?;
+                    self.tidy(&inside, &inner)?;
+                }
+                Kind::Link => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn mode(&mut self, entry: &Entry<'_>) {
+        let Some(beneath) = &entry.beneath else { return };
+        let (old, new) = (beneath.st_mode & 0o777, entry.stat.st_mode & 0o777);
+        if old != new && self.rule(&entry.inner, true).is_none() {
+            self.wanted.push(Wanted {
+                path: entry.path(),
+                expect: Expect::State(FileState::Folder { mode: old }),
+                content: Content::Given(FileContent::FolderMode(new)),
+                since: None,
+            });
+        }
+    }
+
+    fn want(&mut self, entry: &Entry<'_>, content: Content) {
+        let (path, since) = (entry.path(), Some(self.since));
+        self.wanted.push(Wanted { path, expect: Expect::Anything, content, since });
+    }
+
+    fn leave_out(&mut self, inner: &Path, why: &str) {
+        self.notes.add(format!("the change of `{}` was left out: {why}", inner.display()));
+    }
+
+    fn is_protected(&mut self, entry: &Entry<'_>) -> bool {
+        let rule = self.rule(&entry.inner, false);
+        if let Some(why) = &rule {
+            self.leave_out(&entry.inner, why);
+        }
+        rule.is_some()
+    }
+
+    /// Why `inner` may not be changed, if it may not.
+    fn rule(&self, inner: &Path, is_folder: bool) -> Option<String> {
+        let protected = &self.workspace.common.protected;
+        let inner = inner.to_string_lossy();
+        let rule = if is_folder { protected.folder_rule(&inner) } else { protected.rule(&inner) };
+        rule.map(|rule| format!("it is protected by rule `{rule}`"))
+    }
+
+    /// Why a folder may not be removed because of what is in it.
+    fn protected_in(&self, folder: &OwnedFd, inner: &Path) -> Result<Option<String>, ToolError> {
+        let mut found = None;
+        let mut look = |visited: Visited<'_>| {
+            let is_folder = Kind::of(visited.stat) == Kind::Folder;
+            let path = inner.join(visited.inner);
+            if let Some(why) = self.rule(&path, is_folder) {
+                found = Some(format!("`{}` is in it, and {why}", path.display()));
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            Ok(())
+        };
+        let mut hashing = Hashing { live: self.live, visit: &mut look };
+        let visited = visit(folder, &mut hashing);
+        match (visited, found) {
+            (_, Some(why)) => Ok(Some(why)),
+            (Ok(()), None) => Ok(None),
+            (Err(error), None) => {
+                Err(problem::reading(&FilePath::new(&inner.to_string_lossy()), error))
+            }
+        }
+    }
+
+    /// A file that came from beneath and is not there any more was removed by somebody else.
+    fn refuse_vanished(&self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        if entry.beneath.is_some() {
+            return Ok(());
+        }
+        let opened = open_any(entry.upper, entry.name);
+        if opened.is_ok_and(|file| is_marked(file.as_fd(), "origin")) {
+            return Err(problem::changed_since(&entry.path()));
+        }
+        Ok(())
+    }
+
+    fn is_hidden(&self, inner: &Path) -> Result<bool, ToolError> {
+        self.workspace.root.hides_inner(inner).map_err(ToolError::internal)
+    }
+}
+
+fn open_any(folder: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat(folder, name, flags, Mode::empty())?)
+}

@@ -1,0 +1,111 @@
+//! The folders of an overlay on the disk.
+
+use std::{os::fd::OwnedFd, sync::Arc};
+
+use rustix::{
+    fs::{Dir, Mode, OFlags, fstat, mkdirat, open},
+    io::Errno,
+};
+use tool::{CallId, ToolError};
+
+use crate::{
+    beneath::{Links, open_folder},
+    commit::Moment,
+    data::private_folder,
+    tree::remove,
+    workspace::Workspace,
+};
+
+/// Beside a workspace whose file system is not that of the data folder.
+const BESIDE: &str = ".toolgate-overlays";
+/// In the data folder.
+const IN_DATA: &str = "overlays";
+
+/// A folder for one call, on the file system of the workspace and outside it; gone when dropped.
+#[derive(Debug)]
+pub(super) struct Layers {
+    parent: Arc<OwnedFd>,
+    name: String,
+    folder: OwnedFd,
+    made: Moment,
+}
+
+impl Layers {
+    pub(super) fn new(workspace: &Workspace, call: CallId) -> Result<Self, ToolError> {
+        let parent = parent(workspace).map_err(|errno| impossible(workspace, errno))?;
+        let (parent, name) = (Arc::new(parent), call.to_string());
+        let make = || {
+            mkdirat(&parent, &name, Mode::RWXU)?;
+            let folder = open_folder(&parent, &*name, Links::Refused)?;
+            for inner in ["upper", "work"] {
+                mkdirat(&folder, inner, Mode::RWXU)?;
+            }
+            // The upper folder stands for the workspace itself, whose mode it gets.
+            let made = Moment::of(&fstat(&folder)?);
+            Ok((folder, made))
+        };
+        let (folder, made) = make().map_err(|errno| impossible(workspace, errno))?;
+        Ok(Self { parent, name, folder, made })
+    }
+
+    pub(super) const fn folder(&self) -> &OwnedFd {
+        &self.folder
+    }
+
+    /// What changed, if the command got as far as to change anything.
+    pub(super) fn upper(&self) -> Result<Option<OwnedFd>, ToolError> {
+        match open_folder(&self.folder, "upper", Links::Refused) {
+            Err(Errno::NOENT) => Ok(None),
+            opened => opened.map(Some).map_err(ToolError::internal),
+        }
+    }
+
+    /// When it was made, in the time of the file system.
+    pub(super) const fn made(&self) -> Moment {
+        self.made
+    }
+}
+
+impl Drop for Layers {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed at the next start.
+        let _ = remove(&self.parent, self.name.as_str());
+    }
+}
+
+/// Removes the folders of calls that no longer run.
+pub(super) fn sweep(workspace: &Workspace, alive: impl Fn(CallId) -> bool) {
+    let Ok(parent) = parent(workspace) else { return };
+    let Ok(entries) = Dir::read_from(&parent) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name().to_string_lossy();
+        if name.parse().is_ok_and(|call| !alive(call)) {
+            let _ = remove(&parent, entry.file_name());
+        }
+    }
+}
+
+/// Where overlays of this workspace can be.
+fn parent(workspace: &Workspace) -> Result<OwnedFd, Errno> {
+    let root = &workspace.root;
+    let data = workspace.common.data.path()?;
+    if workspace.common.data.id.device == root.id.device && !data.starts_with(root.path()) {
+        return workspace.common.data.folder(IN_DATA);
+    }
+    let above = root.path().parent().ok_or(Errno::XDEV)?;
+    let above = open(above, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    if fstat(&above)?.st_dev != root.id.device {
+        return Err(Errno::XDEV);
+    }
+    private_folder(&above, BESIDE)
+}
+
+fn impossible(workspace: &Workspace, errno: Errno) -> ToolError {
+    let root = workspace.root.path().display();
+    let message = format!(
+        "there is no room for an overlay of `{root}`: the data folder is on another file system, and \
+         nothing can be made beside it; move the data folder with `--data`, or give the agent a \
+         workspace elsewhere"
+    );
+    ToolError::failed_by(message, errno)
+}

@@ -1,0 +1,121 @@
+//! Changes of a command, kept apart until it has ended.
+//!
+//! A sandboxed command sees the workspace through an overlay: what it changes lands in a folder of
+//! ours, in the kernel's format. When it has ended, that folder is read, made harmless, and committed
+//! like any other change; or it is dropped.
+
+mod collect;
+mod layers;
+mod notes;
+mod tidy;
+
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::syncfs;
+use tool::{CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, ToolError};
+
+use self::{collect::Collector, layers::Layers};
+use crate::{
+    World,
+    commit::{Moment, commit},
+    workspace::Workspace,
+};
+
+/// A workspace that a command is about to change.
+#[derive(Debug)]
+pub struct Overlay {
+    workspace: Workspace,
+    layers: Layers,
+    /// How many commits there had been.
+    commits: u64,
+}
+
+/// What a command changed.
+#[derive(Debug, Default)]
+pub struct Committed {
+    /// The files and folders.
+    pub changed: Vec<Changed>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+impl World {
+    /// Prepares an overlay of the caller's workspace for `call`. May block.
+    pub fn overlay(&self, caller: &Caller, call: CallId) -> Result<Overlay, ToolError> {
+        let workspace = self.workspace_of(caller);
+        // Read first: a commit that comes between counts as one that came after.
+        let commits = workspace.common.locks.commits(&workspace.root);
+        let layers = Layers::new(&workspace, call)?;
+        Ok(Overlay { workspace, layers, commits })
+    }
+
+    /// Removes what dead processes left of overlays. `alive` says which calls still run.
+    pub fn sweep_overlays(&self, caller: &Caller, alive: impl Fn(CallId) -> bool) {
+        layers::sweep(&self.workspace_of(caller), alive);
+    }
+
+    /// The private temp folder of the caller's session, as a place on the disk.
+    pub fn temp_folder(&self, caller: &Caller) -> Result<PathBuf, ToolError> {
+        Ok(self.workspace_of(caller).temp()?.path().to_owned())
+    }
+
+    /// Paths in the caller's workspace that exist and that no tool may write or see: (read-only,
+    /// invisible).
+    pub fn guarded(&self, caller: &Caller) -> Result<(Vec<PathBuf>, Vec<PathBuf>), ToolError> {
+        let workspace = self.workspace_of(caller);
+        let root = workspace.root.path();
+        let rules = workspace.common.protected.rules();
+        let found =
+            rules.map(|rule| root.join(rule)).filter(|path| path.symlink_metadata().is_ok());
+        let data = workspace.common.data.path().map_err(ToolError::internal)?;
+        let hidden = data.starts_with(root).then_some(data);
+        Ok((found.collect(), hidden.into_iter().collect()))
+    }
+
+    /// Where the caller's workspace is.
+    pub fn root(&self, caller: &Caller) -> Result<PathBuf, ToolError> {
+        Ok(self.disk(caller)?.folder().to_owned())
+    }
+}
+
+impl Overlay {
+    /// The folder of the workspace.
+    pub fn root(&self) -> &Path {
+        self.workspace.folder()
+    }
+
+    /// The same, open, so that what was checked is what is mounted.
+    pub fn root_fd(&self) -> BorrowedFd<'_> {
+        self.workspace.root.as_fd()
+    }
+
+    /// The folder for what changes; `upper` in it is what will be committed.
+    pub fn layers(&self) -> &OwnedFd {
+        self.layers.folder()
+    }
+
+    /// Makes all changes of the command, or none. Fails, naming it, if something that it changed was
+    /// changed by somebody else meanwhile. May block.
+    pub fn commit(self, making: Commit<'_>) -> Result<Committed, ToolError> {
+        let Self { workspace, layers, commits } = self;
+        let Some(upper) = layers.upper()? else { return Ok(Committed::default()) };
+        let mut since = layers.made();
+        if workspace.common.locks.commits(&workspace.root) != commits {
+            // Somebody committed since; what carries the same time may be theirs.
+            since = Moment(since.0, since.1.saturating_sub(1));
+        }
+        let mut collector = Collector::new(&workspace, making.live, since);
+        collector.all(&upper)?;
+        let (wanted, notes) = collector.done();
+        if wanted.is_empty() {
+            return Ok(Committed { changed: Vec::new(), notes });
+        }
+        // One sync for all of it: what the record promises must be on the disk.
+        syncfs(&workspace.root).map_err(ToolError::internal)?;
+        let changed = commit(&workspace, making, wanted)?;
+        Ok(Committed { changed, notes })
+    }
+}
