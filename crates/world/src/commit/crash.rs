@@ -176,7 +176,10 @@ fn check(dir: &Path, recovered: &Recovered, at: &str) {
             FileState::Tree { digest, .. } if ending == Ending::Finished => {
                 assert!(world.common.trees.has(digest), "{at}: {}", change.path);
             }
-            _ => {}
+            FileState::Absent
+            | FileState::Link { .. }
+            | FileState::Folder { .. }
+            | FileState::Tree { .. } => {}
         }
     }
     assert_eq!(recover(dir).swept, 0, "{at}");

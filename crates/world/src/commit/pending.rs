@@ -71,7 +71,7 @@ impl Pending {
                 let after = folder_mode(&before, mode, &target)?;
                 (New::Absent, Some(after))
             }
-            content => {
+            content @ (Content::Given(_) | Content::Moved(_) | Content::Removed) => {
                 let content = joined(content, &old);
                 refuse_read_only(&before, &content, &target)?;
                 match changed(common, &before, content, &target)? {
@@ -268,14 +268,13 @@ fn folder_mode(before: &FileState, mode: u32, target: &Target) -> Result<FileSta
 /// What to write to get `state` back, if it is still kept.
 pub(super) fn kept(common: &Common, state: &FileState) -> Option<New> {
     match state {
-        FileState::Absent => Some(New::Absent),
+        // The mode of a folder says it all.
+        FileState::Absent | FileState::Folder { .. } => Some(New::Absent),
         FileState::Link { target } => Some(New::Link(target.clone())),
         FileState::File { digest, mode, bytes: _ } => {
             Some(New::File { bytes: common.blobs.get(*digest)?, mode: Some(*mode) })
         }
         FileState::Tree { digest, .. } => common.trees.has(*digest).then_some(New::Tree(*digest)),
-        // Its mode says it all.
-        FileState::Folder { .. } => Some(New::Absent),
     }
 }
 

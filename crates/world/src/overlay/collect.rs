@@ -121,9 +121,9 @@ impl<'a> Collector<'a> {
 
     fn removed(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
         let (Some(lower), Some(beneath)) = (entry.lower, &entry.beneath) else { return Ok(()) };
-        let is_folder = Kind::of(beneath) == Kind::Folder;
-        let mut protected = self.rule(&entry.inner, is_folder);
-        if protected.is_none() && is_folder {
+        let kind = Kind::of(beneath);
+        let mut protected = self.rule(&entry.inner, kind);
+        if protected.is_none() && kind == Kind::Folder {
             let folder = open_folder(lower, entry.name, Links::Refused);
             let folder = folder.map_err(|errno| problem::writing(&entry.path(), errno))?;
             protected = self.protected_in(&folder, &entry.inner)?;
@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
         }
         let path = entry.path();
         let failed = |error: io::Error| problem::reading(&path, error);
-        self.refuse_vanished(entry)?;
+        refuse_vanished(entry)?;
         let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
@@ -180,7 +180,7 @@ impl<'a> Collector<'a> {
         if is_marked(&opened, "origin") && !is_opaque {
             return Err(problem::changed_since(&path));
         }
-        if let Some(why) = self.rule(&entry.inner, true) {
+        if let Some(why) = self.rule(&entry.inner, Kind::Folder) {
             self.leave_out(&entry.inner, &why);
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl<'a> Collector<'a> {
             let inner = inner.join(String::from_utf8_lossy(&name).as_ref());
             let stat = statat(folder, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW)?;
             let kind = Kind::of(&stat);
-            if let Some(why) = self.rule(&inner, kind == Kind::Folder) {
+            if let Some(why) = self.rule(&inner, kind) {
                 self.leave_out(&inner, &why);
                 remove(folder, name.as_slice())?;
                 continue;
@@ -232,7 +232,7 @@ impl<'a> Collector<'a> {
     fn mode(&mut self, entry: &Entry<'_>) {
         let Some(beneath) = &entry.beneath else { return };
         let (old, new) = (beneath.st_mode & 0o777, entry.stat.st_mode & 0o777);
-        if old != new && self.rule(&entry.inner, true).is_none() {
+        if old != new && self.rule(&entry.inner, Kind::Folder).is_none() {
             self.wanted.push(Wanted {
                 path: entry.path(),
                 expect: Expect::State(FileState::Folder { mode: old }),
@@ -252,7 +252,7 @@ impl<'a> Collector<'a> {
     }
 
     fn is_protected(&mut self, entry: &Entry<'_>) -> bool {
-        let rule = self.rule(&entry.inner, false);
+        let rule = self.rule(&entry.inner, Kind::of(&entry.stat));
         if let Some(why) = &rule {
             self.leave_out(&entry.inner, why);
         }
@@ -260,10 +260,13 @@ impl<'a> Collector<'a> {
     }
 
     /// Why `inner` may not be changed, if it may not.
-    fn rule(&self, inner: &Path, is_folder: bool) -> Option<String> {
+    fn rule(&self, inner: &Path, kind: Kind) -> Option<String> {
         let protected = &self.workspace.common.protected;
         let inner = inner.to_string_lossy();
-        let rule = if is_folder { protected.folder_rule(&inner) } else { protected.rule(&inner) };
+        let rule = match kind {
+            Kind::Folder => protected.folder_rule(&inner),
+            Kind::File | Kind::Link | Kind::Whiteout | Kind::Other => protected.rule(&inner),
+        };
         rule.map(|rule| format!("it is protected by rule `{rule}`"))
     }
 
@@ -271,9 +274,8 @@ impl<'a> Collector<'a> {
     fn protected_in(&self, folder: &OwnedFd, inner: &Path) -> Result<Option<String>, ToolError> {
         let mut found = None;
         let mut look = |visited: Visited<'_>| {
-            let is_folder = Kind::of(visited.stat) == Kind::Folder;
             let path = inner.join(visited.inner);
-            if let Some(why) = self.rule(&path, is_folder) {
+            if let Some(why) = self.rule(&path, Kind::of(visited.stat)) {
                 found = Some(format!("`{}` is in it, and {why}", path.display()));
                 return Err(io::ErrorKind::Interrupted.into());
             }
@@ -290,21 +292,21 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// A file that came from beneath and is not there any more was removed by somebody else.
-    fn refuse_vanished(&self, entry: &Entry<'_>) -> Result<(), ToolError> {
-        if entry.beneath.is_some() {
-            return Ok(());
-        }
-        let opened = open_any(entry.upper, entry.name);
-        if opened.is_ok_and(|file| is_marked(file.as_fd(), "origin")) {
-            return Err(problem::changed_since(&entry.path()));
-        }
-        Ok(())
-    }
-
     fn is_hidden(&self, inner: &Path) -> Result<bool, ToolError> {
         self.workspace.root.hides_inner(inner).map_err(ToolError::internal)
     }
+}
+
+/// A file that came from beneath and is not there any more was removed by somebody else.
+fn refuse_vanished(entry: &Entry<'_>) -> Result<(), ToolError> {
+    if entry.beneath.is_some() {
+        return Ok(());
+    }
+    let opened = open_any(entry.upper, entry.name);
+    if opened.is_ok_and(|file| is_marked(file.as_fd(), "origin")) {
+        return Err(problem::changed_since(&entry.path()));
+    }
+    Ok(())
 }
 
 fn open_any(folder: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {

@@ -79,7 +79,7 @@ impl Counted {
         let mut lines = vec![mode.to_le_bytes().to_vec()];
         for name in names(folder)? {
             let inner = inner.join(OsStr::from_bytes(&name));
-            lines.push(self.entry(folder, &name, &inner, hashing, depth)?);
+            lines.push(self.entry((folder, &name), &inner, hashing, depth)?);
             lines.push(name);
         }
         Ok(Digest::of_parts(lines.iter().map(Vec::as_slice)))
@@ -88,8 +88,7 @@ impl Counted {
     /// What there is to know about one entry besides its name.
     fn entry(
         &mut self,
-        folder: &OwnedFd,
-        name: &[u8],
+        (folder, name): (&OwnedFd, &[u8]),
         inner: &Path,
         hashing: &mut Hashing<'_>,
         depth: usize,
