@@ -70,6 +70,7 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
             .tools
             .subagents),
         SUBAGENTS,
+        EXEC,
         WEB,
         AGENTS,
         &lists!("agents.<id>.tools", "for this agent", |c, names| agent(c, names).tools),
@@ -131,6 +132,99 @@ const SUBAGENTS: &[Key] = &[key(
     "How deep agents may start agents; the deepest may start none.",
     |c, _| &mut c.tools.max_depth,
 )];
+
+const EXEC: &[Key] = &[
+    key(
+        "tools.exec.host",
+        r#""sandbox""#,
+        "Where commands run unless a call says otherwise. A call can ask for `host` only if this says so.",
+        |c, _| &mut c.tools.exec.host,
+    ),
+    key(
+        "tools.exec.security",
+        r#""full""#,
+        "Which commands run: `full` any, `safe-bin` what is known to be harmless and the rest if a person agrees, `paranoid` only what is known to be harmless.",
+        |c, _| &mut c.tools.exec.security,
+    ),
+    key(
+        "tools.exec.ask",
+        "",
+        "When a person is asked about a command. Unset is as `tools.ask`; the stricter of the two holds.",
+        |c, _| &mut c.tools.exec.ask,
+    ),
+    key("tools.exec.timeout", r#""30m""#, "How long a command may run.", |c, _| {
+        &mut c.tools.exec.timeout
+    }),
+    key(
+        "tools.exec.env",
+        "[]",
+        "Variables of Toolgate's own environment that commands get, by name.",
+        |c, _| &mut c.tools.exec.env,
+    ),
+    key(
+        "tools.exec.network.allow",
+        "[]",
+        "Hosts that commands reach, through a proxy that lets nothing else pass. A command that reaches somebody asks before it runs.",
+        |c, _| &mut c.tools.exec.network.allow,
+    ),
+    key(
+        "tools.exec.network.access",
+        r#""listed""#,
+        "`full` gives commands the whole network of this machine, without a proxy.",
+        |c, _| &mut c.tools.exec.network.access,
+    ),
+    key(
+        "tools.sandbox.minimum",
+        r#""full""#,
+        "The least isolation a machine must offer. With `reduced`, commands also run where no cgroup is writable, with limits that are approximate.",
+        |c, _| &mut c.tools.isolation.minimum,
+    ),
+    key(
+        "tools.sandbox.read",
+        "[]",
+        "Folders that commands can read besides the system's own and the usual toolchains in your home folder.",
+        |c, _| &mut c.tools.isolation.read,
+    ),
+    key(
+        "tools.sandbox.memory",
+        "",
+        "Memory of a command with all its processes. Unset is a quarter of the machine's, at least 2 GB.",
+        |c, _| &mut c.tools.isolation.memory,
+    ),
+    key(
+        "tools.sandbox.processes",
+        "",
+        "Processes and threads of a command. Unset is 2048.",
+        |c, _| &mut c.tools.isolation.processes,
+    ),
+    key(
+        "tools.sandbox.open_files",
+        "",
+        "Files that one process of a command may have open. Unset is 1024.",
+        |c, _| &mut c.tools.isolation.open_files,
+    ),
+    key(
+        "tools.sandbox.written",
+        "",
+        "What a command may write to disk in all. Unset is 10 GB.",
+        |c, _| &mut c.tools.isolation.written,
+    ),
+    key(
+        "tools.sandbox.cpu_percent",
+        "",
+        "Processor time of a command, in per cent of one core. Unset is all there is.",
+        |c, _| &mut c.tools.isolation.cpu_percent,
+    ),
+    key(
+        "tools.elevated.enabled",
+        "false",
+        "Whether a call may ask to run one command outside the sandbox. A person is always asked.",
+        |c, _| &mut c.tools.elevated.enabled,
+    ),
+    key("tools.elevated.allow_from", "[]", "Senders whose calls may ask for that.", |c, _| {
+        &mut c.tools.elevated.allow_from
+    }),
+];
 
 const WEB: &[Key] = &[
     key(

@@ -17,6 +17,8 @@ pub enum Kind {
     Host,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// On or off.
+    Switch,
     /// A length of time.
     Duration,
     /// A number of bytes.
@@ -56,6 +58,7 @@ impl Kind {
             Self::Folder => "an absolute path such as `/srv/data` or `~/data`",
             Self::Host => HOW,
             Self::OneOf(words) => return one_of(words),
+            Self::Switch => "`true` or `false`",
             Self::Duration => {
                 "a duration such as `250ms`, `30s`, `5m`, `1h` or `2d`, or a number of seconds"
             }
@@ -82,6 +85,7 @@ impl fmt::Display for Kind {
             Self::Folder => "folder",
             Self::Host => "host",
             Self::OneOf(words) => return f.write_str(&one_of(words)),
+            Self::Switch => "`true` or `false`",
             Self::Duration => "duration",
             Self::Size => "size",
             Self::Count => "number",

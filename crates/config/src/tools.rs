@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use tool::FilePath;
 
-use crate::{Layer, ProfileName, Spanned, Web};
+use crate::{Elevated, Exec, Isolation, Layer, ProfileName, Spanned, Web};
 
 /// A list of names in which every name has its line, and an empty list has one too.
 pub type Names = Spanned<Vec<Spanned<String>>>;
@@ -39,6 +39,12 @@ pub struct Tools {
     pub max_depth: Spanned<u32>,
     /// When a person is asked.
     pub ask: Spanned<Ask>,
+    /// How commands run.
+    pub exec: Exec,
+    /// What the sandbox of a command offers and takes: `tools.sandbox`.
+    pub isolation: Isolation,
+    /// Who may run commands outside the sandbox.
+    pub elevated: Elevated,
     /// What file tools can reach.
     pub fs: Fs,
     /// What tools do on the network.
@@ -59,6 +65,9 @@ impl Default for Tools {
             subagents: Layer::default(),
             max_depth: 3.into(),
             ask: Spanned::default(),
+            exec: Exec::default(),
+            isolation: Isolation::default(),
+            elevated: Elevated::default(),
             fs: Fs::default(),
             web: Web::default(),
         }

@@ -1,17 +1,15 @@
 //! How each kind of value is read: one file per kind.
 
-mod ask;
 mod count;
 mod duration;
-mod format;
 mod host;
 mod list;
 mod name;
 mod path;
-mod profile;
 mod rate;
 mod secret;
 mod size;
+mod words;
 
 pub use duration::parse_duration;
 

@@ -17,6 +17,7 @@ fn sample(kind: Kind) -> String {
         Kind::Name => "'exec'".to_owned(),
         Kind::Path | Kind::Folder => "'/elsewhere'".to_owned(),
         Kind::OneOf(words) => format!("'{}'", words.last().unwrap()),
+        Kind::Switch => "true".to_owned(),
         Kind::Duration => "'77s'".to_owned(),
         Kind::Size | Kind::Count | Kind::Positive => "77".to_owned(),
         Kind::Rate => "'77/h'".to_owned(),
