@@ -49,14 +49,13 @@ fn what_only_openclaw_has_is_a_warning() {
     openclaw.json:9:21: `agents.main.default` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:9:36: `agents.main.model` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:10:96: `agents.family.tools.sandbox` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:17:5: `tools.exec` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:18:5: `tools.elevated` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:17:13: `tools.exec.timeoutSec` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:19:11: `tools.fs.workspaceOnly` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:21:18: `tools.subagents.model` is a key of OpenClaw that Toolgate does not have; ignored
     "#);
-    assert_snapshot!(warnings("[channels]\nx = 1\n[tools]\nexec.host = 'node'", "t.toml"), @r#"
+    assert_snapshot!(warnings("[channels]\nx = 1\n[tools]\nexec.node = 'x'", "t.toml"), @r#"
     t.toml:1:2: `channels` is a key of OpenClaw that Toolgate does not have; ignored
-    t.toml:4:1: `tools.exec` is a key of OpenClaw that Toolgate does not have; ignored
+    t.toml:4:6: `tools.exec.node` is a key of OpenClaw that Toolgate does not have; ignored
     "#);
     assert_eq!(warnings("tools.deny = ['exec']", "t.toml"), "");
 }
@@ -68,6 +67,7 @@ fn what_takes_tools_away_is_read() {
 profile = 'coding'
 also_allow = ['message']
 by_provider.'google/gemini'.profile = 'minimal'
+elevated.enabled = true
 sandbox.deny = ['browser']
 subagents.allow = ['read']
 [agents.main]
