@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use config::Ask;
+use config::{Ask, Tools};
 use serde::Serialize;
-use tool::{Effect, Facts, Need, Plan};
+use tool::{Caller, Effect, Facts, Need, Plan, Run};
 
 use crate::{
+    command::{asking, judge},
     is_credential,
     url::{self, CheckedUrl, UrlRefusal, UrlRules},
 };
@@ -59,8 +60,20 @@ impl Decision {
 /// Replacing or removing more than this asks: (files, bytes) that existed before.
 const MUCH: (u64, u64) = (20, 10_000_000);
 
+/// What a decision depends on besides the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// What configuration says.
+    pub tools: &'a Tools,
+    /// What it says about the network, ready to be used.
+    pub urls: &'a UrlRules,
+    /// On whose behalf.
+    pub caller: &'a Caller,
+}
+
 /// Decides one call from its plan and what was looked up about it.
-pub fn decide(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision {
+pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision {
+    let Situation { tools, urls, caller } = situation;
     if let Some(error) = facts.paths.iter().find_map(|fact| fact.as_ref().err()) {
         return Decision::new(Verdict::Deny, "path", error.to_string());
     }
@@ -69,10 +82,22 @@ pub fn decide(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision
         // Nobody is asked about a request that the network door would refuse.
         Err(UrlRefusal { rule, reason }) => return Decision::new(Verdict::Deny, rule, reason),
     };
+    let commands = || plan.needs().iter().filter_map(run_of);
+    if let Some(decision) = commands().find_map(|run| judge(tools, caller, run)) {
+        return decision;
+    }
+    let ask = if commands().next().is_some() { asking(tools) } else { tools.ask.value };
     match ask {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
         Ask::Smart => smart(plan, facts, &hosts),
+    }
+}
+
+const fn run_of(need: &Need) -> Option<&Run> {
+    match need {
+        Need::Run(run) => Some(run),
+        Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
     }
 }
 
@@ -132,7 +157,7 @@ fn replaced(plan: &Plan, facts: &Facts) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use config::{HostPattern, Network, Spanned};
-    use tool::{FilePath, PathFact, ToolError};
+    use tool::{FilePath, Lasting, PathFact, Place, ToolError};
 
     use super::*;
 
@@ -145,6 +170,57 @@ mod tests {
             Ok(PathFact { path: path.clone(), resolved: path.to_string(), files, bytes })
         };
         Facts { paths: paths.map(fact).collect() }
+    }
+
+    fn decide_in(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision {
+        let tools = Tools { ask: ask.into(), ..Tools::default() };
+        let caller = Caller::owner("main");
+        decide(Situation { tools: &tools, urls, caller: &caller }, plan, facts)
+    }
+
+    #[test]
+    fn commands_are_judged_by_place_reach_and_mode() {
+        let run = |change: fn(&mut Run)| {
+            let mut run = Run::new("make");
+            change(&mut run);
+            run
+        };
+        let background = run(|run| run.lasting = Lasting::Session);
+        let host = run(|run| run.place = Some(Place::Host));
+        let node = run(|run| run.place = Some(Place::Node));
+        let elevated = run(|run| run.elevated = true);
+        let plain = run(|_| {});
+        for (config, run, expected) in [
+            ("", &plain, "allow smart"),
+            ("", &background, "ask smart.act"),
+            ("", &host, "deny exec.host"),
+            ("", &node, "deny exec.host"),
+            ("", &elevated, "deny elevated"),
+            ("ask = 'auto'", &background, "allow ask.auto"),
+            ("exec.ask = 'always'", &plain, "ask ask.always"),
+            ("ask = 'always'\nexec.ask = 'auto'", &plain, "ask ask.always"),
+            ("exec.host = 'host'", &plain, "ask smart.act"),
+            ("exec.host = 'host'", &host, "ask smart.act"),
+            ("exec.host = 'container'", &plain, "deny exec.host"),
+            ("exec.network.allow = ['example.org']", &plain, "ask smart.act"),
+            ("exec.network.access = 'full'", &plain, "ask smart.act"),
+            ("exec.security = 'safe-bin'", &plain, "ask exec.safe_bin"),
+            ("exec.security = 'safe-bin'\nask = 'auto'", &plain, "deny exec.safe_bin"),
+            ("exec.security = 'paranoid'", &plain, "deny exec.paranoid"),
+            ("elevated.enabled = true", &elevated, "deny elevated"),
+            (
+                "ask = 'auto'\nelevated = {enabled = true, allow_from = ['owner']}",
+                &elevated,
+                "ask elevated",
+            ),
+        ] {
+            let tools = config::parse(&format!("[tools]\n{config}"), "t.toml").unwrap().tools;
+            let plan = crate::complete([Need::Run(run.clone())].into(), &tools.exec);
+            let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
+            let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
+            let decision = decide(situation, &plan, &Facts::default());
+            assert_eq!(format!("{} {}", decision.verdict, decision.rule), expected, "{config}");
+        }
     }
 
     #[test]
@@ -197,7 +273,7 @@ mod tests {
             (Ask::Auto, &act, (1, 5), "allow ask.auto: nobody is asked in this mode"),
         ] {
             let Decision { verdict, rule, reason } =
-                decide(ask, &opened, plan, &facts(plan, size.0, size.1));
+                decide_in(ask, &opened, plan, &facts(plan, size.0, size.1));
             assert_eq!(format!("{verdict} {rule}: {reason}"), expected);
         }
     }
@@ -207,7 +283,7 @@ mod tests {
         for ask in [Ask::Auto, Ask::Smart, Ask::Always] {
             let error = ToolError::path("../x", "is outside the workspace");
             let facts = Facts { paths: vec![Err(error)] };
-            let decision = decide(ask, &UrlRules::default(), &Plan::default(), &facts);
+            let decision = decide_in(ask, &UrlRules::default(), &Plan::default(), &facts);
             assert_eq!(decision.verdict, Verdict::Deny);
         }
     }

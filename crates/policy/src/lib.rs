@@ -6,6 +6,7 @@
 //! Start from [`decide`], which answers for one call, and [`Rules`], which answers for one tool.
 
 mod catalogue;
+mod command;
 mod credential;
 mod decide;
 mod explain;
@@ -17,8 +18,9 @@ pub mod url;
 mod warnings;
 
 pub use catalogue::planned;
+pub use command::complete;
 pub use credential::is_credential;
-pub use decide::{Decision, Verdict, decide};
+pub use decide::{Decision, Situation, Verdict, decide};
 pub use explain::{Explanation, LayerVerdict, explain};
 pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};

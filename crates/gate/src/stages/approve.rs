@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use policy::{Decision, Verdict, decide, url::UrlRules};
+use policy::{Decision, Situation, Verdict, decide, url::UrlRules};
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
@@ -82,8 +82,8 @@ pub(crate) async fn consider(
 ) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
     let settings = shared.settings.load();
-    let ask = settings.config.tools.ask.value;
-    let decision = decide(ask, &settings.urls, planned.plan(), &facts);
+    let situation = Situation { tools: &settings.config.tools, urls: &settings.urls, caller };
+    let decision = decide(situation, planned.plan(), &facts);
     let error = facts.paths.into_iter().find_map(Result::err);
     Ok(Considered { decision, error })
 }

@@ -61,6 +61,7 @@ pub(crate) fn plan(
         let plan = prepared.plan();
         Ok::<_, ToolError>((prepared, plan))
     })??;
+    let plan = policy::complete(plan, &shared.settings.load().config.tools.exec);
     let effects = plan.effects();
     if !effects.is_subset(info.effects) {
         let reason = format!("it planned {effects}, but its tool declares {}", info.effects);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use config::Ask;
-use policy::url::UrlRules;
+use config::Tools;
+use policy::{Situation, url::UrlRules};
 use serde_json::Value;
 use tool::{Capabilities as _, Facts};
 use toolgate::{Caller, FilePath, Gate, Need, Plan};
@@ -31,17 +31,17 @@ pub(super) struct CheckPath {
 impl CheckPath {
     pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
         let config = context::configuration_for(global, &self.identity)?;
-        let ask = config.tools.ask.value;
+        let tools = config.tools.clone();
         let gate = context::idle_gate(global, config)?;
         let need: fn(FilePath) -> Need = if self.write { Need::Write } else { Need::Read };
-        Ok(Paths { gate, caller: context::caller(&self.identity), ask, need })
+        Ok(Paths { gate, caller: context::caller(&self.identity), tools, need })
     }
 }
 
 struct Paths {
     gate: Gate,
     caller: Caller,
-    ask: Ask,
+    tools: Tools,
     need: fn(FilePath) -> Need,
 }
 
@@ -50,7 +50,9 @@ impl Checker for Paths {
         let need = (self.need)(FilePath::new(text));
         let fact = self.gate.world().disk(&self.caller).and_then(|disk| disk.look(&need));
         let (plan, facts) = (Arc::new(Plan::from([need])), Facts { paths: vec![fact] });
-        let decision = policy::decide(self.ask, &UrlRules::default(), &plan, &facts);
+        let urls = UrlRules::new(&self.tools.web.network);
+        let situation = Situation { tools: &self.tools, urls: &urls, caller: &self.caller };
+        let decision = policy::decide(situation, &plan, &facts);
         Answer { input: text.into(), decision, plan: Some(plan) }.shown()
     }
 

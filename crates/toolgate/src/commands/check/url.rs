@@ -4,14 +4,14 @@ use std::{net::IpAddr, sync::Arc};
 
 use anyhow::Result;
 use clap::Args;
-use config::Ask;
+use config::Tools;
 use policy::{
-    Decision, Verdict,
+    Decision, Situation, Verdict,
     url::{UrlRules, check, explain},
 };
 use serde_json::Value;
 use tool::Facts;
-use toolgate::{Need, Plan};
+use toolgate::{Caller, Need, Plan};
 
 use super::{Checker, Input, Shown, answer::Answer};
 use crate::{cli::Global, context};
@@ -39,13 +39,13 @@ impl CheckUrl {
     pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
         let tools = context::configuration(global)?.tools;
         let rules = UrlRules::new(&tools.web.network);
-        Ok(Urls { rules, ask: tools.ask.value, resolve: self.resolve.clone() })
+        Ok(Urls { rules, tools, resolve: self.resolve.clone() })
     }
 }
 
 struct Urls {
     rules: UrlRules,
-    ask: Ask,
+    tools: Tools,
     resolve: Vec<Resolved>,
 }
 
@@ -65,7 +65,8 @@ impl Urls {
     /// What the network door says, and then when a person is asked.
     fn decision(&self, url: &str, plan: &Plan) -> Decision {
         let door = explain(url, self.addresses(url), &self.rules);
-        let asked = policy::decide(self.ask, &self.rules, plan, &Facts::default());
+        let (tools, urls, caller) = (&self.tools, &self.rules, &Caller::owner("main"));
+        let asked = policy::decide(Situation { tools, urls, caller }, plan, &Facts::default());
         if asked.verdict == Verdict::Ask && door.verdict == Verdict::Allow { asked } else { door }
     }
 
