@@ -234,6 +234,9 @@ impl TestDisk {
                 }
                 if existed { ChangeKind::Modified } else { ChangeKind::Created }
             }
+            FileContent::KeptTree(_) | FileContent::FolderMode(_) => {
+                panic!("only undo does that")
+            }
             FileContent::Absent => {
                 fs::remove_file(&real).map_err(wrong)?;
                 ChangeKind::Deleted
