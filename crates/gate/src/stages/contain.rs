@@ -61,11 +61,11 @@ impl Stage for Contain {
 
 /// Where a call runs: in our own process, unless it runs a command.
 fn place(plan: &Plan) -> Place {
-    let places = plan.needs().iter().filter_map(|need| match need {
+    let mut places = plan.needs().iter().filter_map(|need| match need {
         Need::Run(run) => run.place,
         Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
     });
-    places.last().unwrap_or(Place::Host)
+    places.next().unwrap_or(Place::Host)
 }
 
 /// Turns a panic of `tool` into an error.
