@@ -127,6 +127,7 @@ pub(crate) fn created(path: &str) -> Change {
         before: FileState::Absent,
         after: FileState::Link { target: "b".into() },
         staged: Some(".staged-1".into()),
+        displaced: None,
     }
 }
 
