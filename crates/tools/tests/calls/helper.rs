@@ -235,7 +235,7 @@ impl TestDisk {
                 if existed { ChangeKind::Modified } else { ChangeKind::Created }
             }
             FileContent::KeptTree(_) | FileContent::FolderMode(_) => {
-                panic!("only undo does that")
+                return Err(ToolError::internal("only undo does that"));
             }
             FileContent::Absent => {
                 fs::remove_file(&real).map_err(wrong)?;
