@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Agent, Limits, Provider, Secret, Spanned, Store, Tools};
+use crate::{Agent, Hook, Limits, Provider, Secret, Spanned, Store, Tools};
 
 /// What a configuration file says, or the defaults. The fields have the names of the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Config {
     pub agents: BTreeMap<String, Agent>,
     /// Providers of models with names of their own.
     pub providers: BTreeMap<String, Provider>,
+    /// Programs that see calls, by their number in the file.
+    pub hooks: BTreeMap<String, Hook>,
     /// What a call may use up.
     pub limits: Limits,
     /// Where secrets are found, by a name for people.

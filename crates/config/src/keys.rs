@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use crate::{Agent, Config, Key, Layer, Provider, key::FindSlot};
+use crate::{Agent, Config, Hook, Key, Layer, Provider, key::FindSlot};
 
 /// Every key, by section.
 pub fn keys() -> &'static [Key] {
@@ -276,6 +276,21 @@ const REST: &[Key] = &[
         |c, names| &mut provider(c, names).format,
     ),
     key(
+        "hooks.<number>.command",
+        "",
+        "A program and its arguments. It gets the call as JSON on standard input and answers with JSON on standard output.",
+        |c, names| &mut hook(c, names).command,
+    ),
+    key(
+        "hooks.<number>.on",
+        "",
+        "When it runs; unset is `before_tool_call`. Before a call it may change, block or answer it; after a call it only watches.",
+        |c, names| &mut hook(c, names).on,
+    ),
+    key("hooks.<number>.tools", "", "For calls of these tools. Unset is all.", |c, names| {
+        &mut hook(c, names).tools
+    }),
+    key(
         "limits.timeout",
         "",
         "How long a call may run. Unset is each tool's own time, 30s where it names none.",
@@ -399,6 +414,11 @@ const fn key(path: &'static str, default: &'static str, help: &'static str, slot
 /// The agent that the first name names.
 fn agent<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Agent {
     config.agents.entry(names.first().cloned().unwrap_or_default()).or_default()
+}
+
+/// The hook that the first name numbers.
+fn hook<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Hook {
+    config.hooks.entry(names.first().cloned().unwrap_or_default()).or_default()
 }
 
 /// The provider that the first name names.

@@ -47,7 +47,19 @@ const KEYS: &[&str] = &[
     "discovery",
     "env",
     "gateway",
-    "hooks",
+    "hooks.allow_request_session_key",
+    "hooks.allowed_agent_ids",
+    "hooks.allowed_session_key_prefixes",
+    "hooks.default_session_key",
+    "hooks.enabled",
+    "hooks.gmail",
+    "hooks.internal",
+    "hooks.mappings",
+    "hooks.max_body_bytes",
+    "hooks.path",
+    "hooks.presets",
+    "hooks.token",
+    "hooks.transforms_dir",
     "logging",
     "media",
     "memory",
@@ -111,6 +123,16 @@ pub(crate) fn knows(path: &[String]) -> bool {
     })
 }
 
+/// A list of tables is a table of their numbers.
+fn numbered(entry: &mut Entry) {
+    let Value::List(items) = &mut entry.node.value else { return };
+    let named = |(number, node): (usize, Node)| {
+        let position = node.position;
+        Entry { name: format!("{}", number + 1), position, node }
+    };
+    entry.node.value = Value::Table(mem::take(items).into_iter().enumerate().map(named).collect());
+}
+
 /// Puts what `OpenClaw` writes elsewhere where we have it: `agents.list` is a list of agents there, and
 /// the rules of `tools.sandbox` and `tools.subagents` stand in one more table, `tools`.
 ///
@@ -119,6 +141,7 @@ pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec
     for entry in &mut entries {
         match entry.name.as_str() {
             "agents" => inside(entry, |agents| listed(agents, problems)),
+            "hooks" => numbered(entry),
             "tools" => inside(entry, |mut tools| {
                 tools
                     .iter_mut()

@@ -11,13 +11,13 @@ use policy::{Explanation, Rules, Warning, explain};
 use serde_json::{Value, json};
 use store::{Db, Journal};
 use tokio_util::sync::CancellationToken;
-use tool::{CallId, Caller, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
+use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
 
 use crate::{
     call::{Call, Learning, Origin, Planned},
     check::{Check, check},
     outcome::meta,
-    own::own_entry,
+    own::{Operation, own_entry},
     pipeline::Pipeline,
     redactor::Redactor,
     registry::{Entry, Registry},
@@ -158,6 +158,25 @@ impl Gate {
             }
             Err(error) => self.run_own(caller.clone(), &self.undo, args, Err(error)).await,
         }
+    }
+
+    /// Does what a person asked for themselves: recorded like any call, asked about no more.
+    pub async fn perform(&self, caller: &Caller, operation: Operation) -> Outcome {
+        let Operation { info, args, prepared } = operation;
+        let uses_files = info.uses.contains(&Capability::Files);
+        let disk = uses_files.then(|| self.shared.world.disk(caller)).transpose();
+        let name = info.name.clone();
+        let planned = disk.map(|disk| {
+            let identity = disk.as_ref().map_or("", |disk| disk.identity());
+            let fingerprint = Digest::of(json!([&*name, identity, args]).to_string());
+            let plan = Arc::new(prepared.plan());
+            let planned = Planned::new(Arc::new(args.clone()), fingerprint, plan, prepared);
+            match disk {
+                Some(disk) => planned.within(disk.folder()),
+                None => planned,
+            }
+        });
+        self.run_own(caller.clone(), &own_entry(info), args, planned).await
     }
 
     /// Records that a changed configuration was taken over, or why not.

@@ -33,6 +33,11 @@ pub trait Hook: fmt::Debug + Send + Sync {
     /// Shown in refusals and outcomes.
     fn name(&self) -> &str;
 
+    /// Whether it has nothing to do at present, so that nobody need ask it.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
     /// Before the call is validated. An error, a panic or too long a wait blocks the call.
     fn before_tool_call<'a>(&'a self, _: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {
         Box::pin(ready(Ok(Before::Continue)))

@@ -40,6 +40,7 @@ pub use check::Check;
 pub use definition::{DefinitionLimits, RegistryError};
 pub use gate::{Gate, Request, standard};
 pub use hook::{Before, Hook, HookCall};
+pub use own::Operation;
 pub use parts::Parts;
 pub use permissions::default_permission;
 pub use pipeline::{Next, Pipeline, Stage};

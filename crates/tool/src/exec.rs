@@ -5,7 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    BoxFuture, CallId, Caller, ChangeLog, Changed, Live, Need, Place, Plan, Run, ToolError, Updates,
+    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Need, Place, Plan, Review, Run,
+    ToolError, Updates,
 };
 
 /// Runs commands.
@@ -13,6 +14,14 @@ pub trait Exec: fmt::Debug + Send + Sync {
     /// Runs a command to its end. What it changed in the workspace is there afterwards, all of it or
     /// none.
     fn run<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
+
+    /// Runs a command at the terminal of the person who started us, to its end; what it changed is
+    /// there afterwards as far as `review` keeps it.
+    fn interact<'a>(
+        &'a self,
+        start: Start<'a>,
+        review: &'a dyn Review,
+    ) -> BoxFuture<'a, Result<Ran, ToolError>>;
 
     /// Starts a command that goes on after its call.
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>>;
@@ -130,9 +139,9 @@ pub trait Process: fmt::Debug + Send + Sync {
     /// Sends it input. Fails if it takes none any more.
     fn write<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<(), ToolError>>;
     /// Tells it that there will be no more input.
-    fn close_input(&self);
+    fn close_input(&self) -> Result<(), ToolError>;
     /// Ends it, with everything it started.
-    fn kill(&self);
+    fn kill(&self) -> Result<(), ToolError>;
     /// Returns once it wrote more than `seen` bytes, or ended.
     fn changed(&self, seen: u64) -> BoxFuture<'_, ()>;
 }
@@ -191,21 +200,37 @@ impl Commands {
         Ok(ran)
     }
 
+    /// Runs the planned command at the person's own terminal.
+    pub async fn interact(&self, how: How, review: &dyn Review) -> Result<Ran, ToolError> {
+        let (exec, run) = self.planned()?;
+        self.live.check()?;
+        let ran = exec.interact(self.start_of(run, how), review).await?;
+        self.live.note(&ran.changed);
+        Ok(ran)
+    }
+
     /// Starts the planned command, which goes on after the call.
     pub async fn start(&self, how: How) -> Result<Arc<dyn Process>, ToolError> {
         let (exec, run) = self.planned()?;
         self.live.check()?;
-        exec.start(self.start_of(run, how)).await
+        let process = exec.start(self.start_of(run, how)).await?;
+        Ok(self.guarded(process))
     }
 
     /// The processes of this agent, oldest first.
     pub fn processes(&self) -> Result<Vec<Arc<dyn Process>>, ToolError> {
-        Ok(self.exec()?.processes(&self.caller))
+        let all = self.exec()?.processes(&self.caller);
+        Ok(all.into_iter().map(|process| self.guarded(process)).collect())
     }
 
     /// Forgets a finished process of this agent.
     pub fn forget(&self, id: &str) -> Result<bool, ToolError> {
+        may_act(&self.plan)?;
         Ok(self.exec()?.forget(&self.caller, id))
+    }
+
+    fn guarded(&self, process: Arc<dyn Process>) -> Arc<dyn Process> {
+        Arc::new(Guarded { process, plan: self.plan.clone(), live: self.live.clone() })
     }
 
     fn exec(&self) -> Result<&Arc<dyn Exec>, ToolError> {
@@ -228,5 +253,62 @@ impl Commands {
     fn start_of<'a>(&'a self, run: &'a Run, how: How) -> Start<'a> {
         let Self { call, caller, plan: _, live, exec: _, log, updates } = self;
         Start { run, how, call: *call, caller, live, log, updates }
+    }
+}
+
+/// A process, as far as a call planned to deal with it: looking is free, touching is not.
+#[derive(Debug)]
+struct Guarded {
+    process: Arc<dyn Process>,
+    plan: Arc<Plan>,
+    live: Arc<Live>,
+}
+
+impl Guarded {
+    fn touch(&self) -> Result<(), ToolError> {
+        may_act(&self.plan)?;
+        self.live.check()
+    }
+}
+
+fn may_act(plan: &Plan) -> Result<(), ToolError> {
+    if plan.effects().contains(Effect::Act) {
+        return Ok(());
+    }
+    Err(ToolError::denied("plan", "plan", "this call did not plan to touch a process"))
+}
+
+impl Process for Guarded {
+    fn id(&self) -> &str {
+        self.process.id()
+    }
+
+    fn status(&self) -> ProcessStatus {
+        self.process.status()
+    }
+
+    fn output(&self, from: u64, max: usize) -> OutputPart {
+        self.process.output(from, max)
+    }
+
+    fn write<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<(), ToolError>> {
+        match self.touch() {
+            Ok(()) => self.process.write(bytes),
+            Err(refused) => Box::pin(std::future::ready(Err(refused))),
+        }
+    }
+
+    fn close_input(&self) -> Result<(), ToolError> {
+        self.touch()?;
+        self.process.close_input()
+    }
+
+    fn kill(&self) -> Result<(), ToolError> {
+        self.touch()?;
+        self.process.kill()
+    }
+
+    fn changed(&self, seen: u64) -> BoxFuture<'_, ()> {
+        self.process.changed(seen)
     }
 }

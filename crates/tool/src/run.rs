@@ -2,19 +2,19 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Effect, FilePath, Place};
 
 /// A command that is to run: what policy judges, a person is shown and the journal keeps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Command line as it will run.
     pub command: String,
     /// Directory it starts in.
     pub cwd: FilePath,
     /// What is added to its environment.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// Where it runs. What the call leaves open, configuration decides before anybody looks at it.
     pub place: Option<Place>,
@@ -23,12 +23,12 @@ pub struct Run {
     /// Whom it reaches; configuration decides.
     pub reach: Reach,
     /// Whether it asks for more rights than commands usually have.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elevated: bool,
 }
 
 /// How long a command may live.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasting {
     /// As long as its call.
@@ -39,7 +39,7 @@ pub enum Lasting {
 }
 
 /// Whom a command reaches over the network.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// Nobody.

@@ -10,11 +10,14 @@ use std::{
 use config::Config;
 use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
+use services::Runner;
 use store::{Journal, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
-use crate::{key::redaction_key, recovery::recover, upkeep};
+use crate::{
+    capabilities::Everything, hooks::Programs, key::redaction_key, recovery::recover, upkeep,
+};
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
 pub type Policy = config::Tools;
@@ -44,6 +47,8 @@ pub enum BuildError {
 pub struct Gate {
     inner: gate::Gate,
     world: Arc<World>,
+    runner: Arc<Runner>,
+    programs: Arc<Programs>,
     data: PathBuf,
     pub(crate) definitions: Arc<Definitions>,
 }
@@ -59,6 +64,8 @@ impl Gate {
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         let redactor = redactor(&config, &self.data)?;
         self.world.door().configure(NetSettings::new(&config.tools.web));
+        self.runner.configure(&config);
+        self.programs.configure(&config);
         self.inner.configure(config, redactor);
         self.warn();
         Ok(())
@@ -69,6 +76,11 @@ impl Gate {
         for warning in self.inner.warnings() {
             tracing::warn!("{warning}");
         }
+    }
+
+    /// What runs commands.
+    pub const fn runner(&self) -> &Arc<Runner> {
+        &self.runner
     }
 
     /// The files and everything else tools can be given.
@@ -192,17 +204,21 @@ impl GateBuilder {
             upkeep::start(&data, &self.config, &journal, &world, &clock);
             journal
         };
+        let runner = Arc::new(Runner::new(world.clone(), &self.config));
+        let programs = Arc::new(Programs::new(runner.clone(), &self.config));
+        let mut hooks = self.hooks;
+        hooks.push(programs.clone());
         let parts = Parts {
             redactor: redactor(&self.config, &data)?,
             config: self.config,
-            world: world.clone(),
+            world: Arc::new(Everything { world: world.clone(), runner: runner.clone() }),
             journal,
             data: data.clone(),
             approvers: self.approvers,
-            hooks: self.hooks,
+            hooks,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let gate = Gate { inner, world, data, definitions: Arc::default() };
+        let gate = Gate { inner, world, runner, programs, data, definitions: Arc::default() };
         gate.warn();
         Ok(gate)
     }

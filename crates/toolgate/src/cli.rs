@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{
     approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, check::Check,
     completions::Completions, doctor::Doctor, history::History, man::Man, permissions::Permissions,
-    policy::Policy, tools::Tools, tour::Tour, undo::Undo,
+    policy::Policy, run::RunProgram, tools::Tools, tour::Tour, undo::Undo,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -52,6 +52,7 @@ pub(crate) struct Identity {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Call(CallTool),
+    Run(RunProgram),
     Tools(Tools),
     Check(Check),
     Approvals(Approvals),

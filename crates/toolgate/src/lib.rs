@@ -34,6 +34,8 @@
 //! This crate only puts the parts together; what they do is in the crates it re-exports from.
 
 mod build;
+mod capabilities;
+mod hooks;
 mod key;
 mod recovery;
 mod upkeep;
@@ -47,6 +49,7 @@ pub use gate::{
     Question, RegistryError, Reply, Request, Stage, standard,
 };
 pub use provider::{DefinitionList, Format, ProviderError};
+pub use sandbox::init;
 pub use schemars::JsonSchema;
 pub use tool::{
     AnyTool, Block, BoxFuture, CallId, Caller, Capability, Clock, Confined, Effect, Effects,

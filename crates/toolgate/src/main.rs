@@ -13,6 +13,8 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
+    // Before anything else: a command is started by this very program, executed again.
+    toolgate::init();
     if std::env::args_os().len() == 1 {
         output::line(Cli::command().render_help());
         return ExitCode::SUCCESS;

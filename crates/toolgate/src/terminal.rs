@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use store::ApprovalId;
-use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
+use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Need, Question, Reply};
 
 use crate::output;
 
@@ -136,21 +136,8 @@ pub(crate) fn needs_in_words(plan: &Value) -> Vec<String> {
 }
 
 fn need_in_words(need: &Value) -> String {
-    let text = |name: &str| need.get(name).and_then(Value::as_str);
-    if let Some(what) = text("act") {
-        return what.to_owned();
-    }
-    for verb in ["read", "write", "fetch", "use"] {
-        if let Some(what) = text(verb) {
-            return format!("{verb} `{what}`");
-        }
-    }
-    match need.get("run").map(|run| (run.get("command"), run.get("cwd"), run.get("env"))) {
-        Some((Some(command), Some(cwd), env)) => {
-            format!("run {command} in {cwd}, with {}", env.unwrap_or(&Value::Null))
-        }
-        _ => need.to_string(),
-    }
+    serde_json::from_value::<Need>(need.clone())
+        .map_or_else(|_| need.to_string(), |need| need.to_string())
 }
 
 /// The text with every character that hides or reorders others written out.
@@ -222,13 +209,18 @@ mod tests {
 
     #[test]
     fn a_plan_is_said_in_words() {
-        let run = json!({"run": {"command": "ls -l", "cwd": ".", "env": {"A": "1"}}});
+        let run = json!({"run": {"command": "ls -l", "cwd": ".", "env": {"A": "1"},
+            "place": "host", "lasting": "session", "reach": "everybody"}});
         for (need, expected) in [
             (json!({"read": "a.txt"}), "read `a.txt`"),
             (json!({"write": "a\u{202e}"}), "write `a\\u{202e}`"),
             (json!({"act": "send a mail"}), "send a mail"),
-            (json!({"use": "location"}), "use `location`"),
-            (run, r#"run "ls -l" in ".", with {"A":"1"}"#),
+            (json!({"use": "location"}), "use location"),
+            (
+                run,
+                "run `ls -l` in `.`, with A=`1`, on host, in the background, where its changes cannot \
+                 be undone, reaching the whole network",
+            ),
             (json!({"new": 1}), r#"{"new":1}"#),
         ] {
             assert_eq!(needs_in_words(&json!([need])), [expected]);

@@ -6,6 +6,7 @@
 //! Start from [`builtin`] and `time/get_current_time.rs`, the smallest tool.
 
 mod fs;
+mod runtime;
 mod time;
 mod web;
 
@@ -15,5 +16,5 @@ use tool::AnyTool;
 
 /// Every built-in tool, section by section, in alphabetical order.
 pub fn builtin() -> Vec<Arc<dyn AnyTool>> {
-    [fs::tools(), time::tools(), web::tools()].concat()
+    [fs::tools(), runtime::tools(), time::tools(), web::tools()].concat()
 }

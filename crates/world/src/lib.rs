@@ -57,12 +57,12 @@ pub use self::{
     clock::SystemClock,
     error::WorldError,
     keep::{Keep, Pruned},
-    net::{Dial, Door, DoorParts, NetSettings, Resolve},
+    net::{Dial, Door, DoorParts, NetSettings, Proxy, Resolve, Traffic},
     recovered::{Ending, Recovered, Unfinished},
     settings::WorldSettings,
 };
 #[cfg(target_os = "linux")]
 pub use self::{
-    overlay::{Committed, Overlay},
+    overlay::{Collected, Committed, Overlay},
     world::World,
 };

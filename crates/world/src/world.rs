@@ -18,6 +18,7 @@ use crate::{
     commit::recover,
     data::Data,
     lock::{Locks, Shared},
+    overlay,
     prune::prune,
     root::Root,
     tree::Trees,
@@ -87,7 +88,7 @@ impl World {
     }
 
     /// The door to the network, to give it other settings.
-    pub fn door(&self) -> &Door {
+    pub const fn door(&self) -> &Arc<Door> {
         &self.door
     }
 
@@ -112,7 +113,9 @@ impl World {
         if last.iter().any(|change| workspace.recorded_root(&change.root).is_none()) {
             return Ok(Recovered::nothing_left(unfinished));
         }
-        recover(&workspace, unfinished)
+        let recovered = recover(&workspace, unfinished)?;
+        overlay::sweep(&workspace, unfinished.call);
+        Ok(recovered)
     }
 
     /// Drops pre-images and artifacts beyond what is to be kept, oldest first.

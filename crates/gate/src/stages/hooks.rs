@@ -24,7 +24,7 @@ impl Stage for Hooks {
     const NAME: &'static str = "hooks";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
-        if self.0.hooks.is_empty() {
+        if self.0.hooks.iter().all(|hook| hook.is_idle()) {
             return next.run(call).await;
         }
         let timeout = self.0.settings.load().config.limits.hook_timeout.value;

@@ -6,13 +6,9 @@ use url::{Host, Url};
 
 use super::{
     UrlRefusal, UrlRules, address, host,
-    rules::{Target, named, opens},
+    rules::{Target, named},
     written,
 };
-
-/// What a refused host or address has in common: what to do about it.
-const ONLY_PUBLIC: &str =
-    "tools reach public hosts only; the operator can name others in `tools.web.network.allow`";
 
 /// A URL that may be used, if the addresses of its host may be. Normalised: what is checked is what
 /// is used.
@@ -42,7 +38,7 @@ impl CheckedUrl {
     /// Whether the host, found at `ip`, may be reached. An address in the URL was checked before.
     pub fn check_address(&self, ip: IpAddr, rules: &UrlRules) -> Result<(), UrlRefusal> {
         rules.deny(&Target::Address(ip), self.port)?;
-        if opens(&named(&rules.networks(), ip), self.port) {
+        if rules.opens(&named(&rules.networks(), ip), self.port) {
             return Ok(());
         }
         if let Some(special) = address::special(ip) {
@@ -50,7 +46,7 @@ impl CheckedUrl {
                 || format!("`{}` is found at `{ip}`, which", self.host()),
                 |_| format!("`{ip}`"),
             );
-            let reason = format!("{shown} is {}; {ONLY_PUBLIC}", special.what);
+            let reason = format!("{shown} is {}; {}", special.what, only_public(rules));
             return Err(UrlRefusal::new(special.rule, reason));
         }
         self.check_named(rules)
@@ -155,36 +151,47 @@ impl CheckedUrl {
             // `*` means public hosts; such a name must be named.
             allowing.retain(|rule| rule.host != config::HostSpec::Any);
             if allowing.is_empty() {
-                let reason = format!("`{}` {why}; {ONLY_PUBLIC}", self.host());
+                let reason = format!("`{}` {why}; {}", self.host(), only_public(rules));
                 return Err(UrlRefusal::new("host.local", reason));
             }
-        } else {
+        } else if rules.user().looks_up_any_name() || !allowing.is_empty() {
             allowing.extend(rules.networks());
         }
-        self.check_port(&allowing)
+        self.check_port(&allowing, rules)
     }
 
     /// Whether a rule opens a public host by its name, on this port.
     fn check_named(&self, rules: &UrlRules) -> Result<(), UrlRefusal> {
         let target = self.address.map_or_else(|| Target::Name(self.host()), Target::Address);
-        self.check_port(&rules.allowing(&target))
+        self.check_port(&rules.allowing(&target), rules)
     }
 
-    fn check_port(&self, allowing: &[&config::HostPattern]) -> Result<(), UrlRefusal> {
-        let (host, port) = (self.host(), self.port);
+    fn check_port(
+        &self,
+        allowing: &[&config::HostPattern],
+        rules: &UrlRules,
+    ) -> Result<(), UrlRefusal> {
+        let (host, port, key) = (self.host(), self.port, rules.user().key());
         if allowing.is_empty() {
-            let reason = format!("`tools.web.network.allow` does not have `{host}`");
+            let reason = format!("`{key}` does not have `{host}`; the operator can name it there");
             return Err(UrlRefusal::new("network.allow", reason));
         }
-        if !opens(allowing, port) {
+        if !rules.opens(allowing, port) {
+            let usual = rules.user().usual();
             let reason = format!(
-                "port {port} of `{host}` is not open to tools; usual are 80, 443, 8080 and 8443, and \
-                 the operator can name `{host}:{port}` in `tools.web.network.allow`"
+                "port {port} of `{host}` is not open to {usual}, and the operator can name \
+                 `{host}:{port}` in `{key}`"
             );
             return Err(UrlRefusal::new("url.port", reason));
         }
         Ok(())
     }
+}
+
+/// What a refused host or address has in common: what to do about it.
+fn only_public(rules: &UrlRules) -> String {
+    let key = rules.user().key();
+    format!("tools reach public hosts only; the operator can name others in `{key}`")
 }
 
 fn unreadable(text: &str, problem: url::ParseError) -> UrlRefusal {

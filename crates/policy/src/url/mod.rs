@@ -7,6 +7,7 @@
 mod address;
 mod checked;
 mod host;
+mod passage;
 mod refusal;
 mod rules;
 mod written;
@@ -14,6 +15,7 @@ mod written;
 use std::net::IpAddr;
 
 pub use checked::CheckedUrl;
+pub use passage::Passage;
 pub use refusal::UrlRefusal;
 pub use rules::UrlRules;
 

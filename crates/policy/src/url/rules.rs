@@ -4,16 +4,17 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use config::{HostPattern, HostSpec, Network, Spanned};
 
-use super::{UrlRefusal, address};
-
-/// The ports a web server usually has; any other must be named with its host.
-const USUAL_PORTS: [u16; 4] = [80, 443, 8080, 8443];
+use super::{
+    UrlRefusal, address,
+    passage::{Passage, User},
+};
 
 /// Whom tools may reach. The default is every public host on the usual ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlRules {
     allow: Vec<Spanned<HostPattern>>,
     deny: Vec<Spanned<HostPattern>>,
+    user: User,
 }
 
 impl Default for UrlRules {
@@ -26,7 +27,20 @@ impl UrlRules {
     /// The rules that `network` writes down.
     pub fn new(network: &Network) -> Self {
         let Network { allow, deny } = network;
-        Self { allow: allow.value.clone(), deny: deny.value.clone() }
+        Self { allow: allow.value.clone(), deny: deny.value.clone(), user: User::Tools }
+    }
+
+    /// The rules for a command in the sandbox that may reach `hosts`. What is denied to tools is
+    /// denied to it too; what else they may reach is not its business.
+    #[must_use]
+    pub fn for_command(&self, hosts: &[HostPattern], passage: Passage) -> Self {
+        let allow = hosts.iter().cloned().map(Spanned::from).collect();
+        Self { allow, deny: self.deny.clone(), user: User::Command(passage) }
+    }
+
+    /// Whom they are for.
+    pub(super) const fn user(&self) -> User {
+        self.user
     }
 
     /// Refuses a host that is denied on this port. Without a port in the rule, every port is.
@@ -52,11 +66,12 @@ impl UrlRules {
         let rules = self.allow.iter().map(|pattern| &pattern.value);
         rules.filter(|pattern| matches!(pattern.host, HostSpec::Net { .. })).collect()
     }
-}
 
-/// Whether one of `rules` opens `port`.
-pub(super) fn opens(rules: &[&HostPattern], port: u16) -> bool {
-    rules.iter().any(|rule| rule.port.map_or(USUAL_PORTS.contains(&port), |open| open == port))
+    /// Whether one of `allowing` opens `port`.
+    pub(super) fn opens(&self, allowing: &[&HostPattern], port: u16) -> bool {
+        let usual = self.user.usual_ports().contains(&port);
+        allowing.iter().any(|rule| rule.port.map_or(usual, |open| open == port))
+    }
 }
 
 /// What a pattern is compared with.

@@ -100,11 +100,14 @@ fn caller(row: &Row<'_>) -> Result<Caller, StoreError> {
     })
 }
 
-/// A planned write is `{"write": PATH}`.
+/// A planned write is `{"write": PATH}`; a command, `{"run": …}`, can write everywhere.
 fn writes(plan: &Value) -> Vec<FilePath> {
     let needs = plan.as_array().into_iter().flatten();
-    let paths = needs.filter_map(|need| need.get("write")?.as_str());
-    paths.map(FilePath::new).collect()
+    let path = |need: &Value| match need.get("run") {
+        Some(_) => Some(FilePath::root()),
+        None => need.get("write")?.as_str().map(FilePath::new),
+    };
+    needs.filter_map(path).collect()
 }
 
 fn changes(reader: &Connection, call: CallId) -> Result<Vec<Vec<Change>>, StoreError> {

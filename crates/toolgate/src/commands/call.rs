@@ -78,7 +78,10 @@ impl CallTool {
         });
         let answer = asked.answer(&gate, &context::caller(&self.identity), cancel).await?;
         stop.abort();
-        output::json(&answer.shown)?;
+        match &answer.shown {
+            Some(results) => output::json(results)?,
+            None => answer.outcomes.first().map_or(Ok(()), output::json)?,
+        }
         Ok(exit_code(&answer.outcomes))
     }
 
@@ -112,7 +115,8 @@ enum Asked {
 
 /// What came of it.
 struct Answer {
-    shown: Value,
+    /// For a model, in its format; without one, the outcome itself is shown.
+    shown: Option<Value>,
     outcomes: Vec<Outcome>,
 }
 
@@ -127,20 +131,17 @@ impl Asked {
             Self::ByName(request, format) => {
                 let name = request.name.clone();
                 let outcome = gate.run(caller, Request { cancel, ..*request }).await;
-                let shown = match format {
-                    None => serde_json::to_value(&outcome)?,
-                    Some(format) => {
-                        let id = Some(outcome.meta().call_id.to_string());
-                        let call = WireCall { id, name, args: Ok(Value::Null) };
-                        provider::results(format, &[(&call, &outcome)])
-                    }
-                };
+                let shown = format.map(|format| {
+                    let id = Some(outcome.meta().call_id.to_string());
+                    let call = WireCall { id, name, args: Ok(Value::Null) };
+                    provider::results(format, &[(&call, &outcome)])
+                });
                 Ok(Answer { shown, outcomes: vec![outcome] })
             }
             Self::ByModel(format, message) => {
                 let Answered { results, outcomes } =
                     gate.answer(caller, format, &message, &cancel).await?;
-                Ok(Answer { shown: results, outcomes })
+                Ok(Answer { shown: Some(results), outcomes })
             }
         }
     }

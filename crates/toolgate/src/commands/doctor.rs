@@ -1,6 +1,7 @@
 //! `toolgate doctor`.
 
 mod finding;
+mod isolation;
 mod stored;
 
 use std::{
@@ -26,6 +27,7 @@ use world::{SystemClock, World, WorldError, WorldSettings};
 
 use self::{
     finding::{Finding, Level, ok, problem, warning},
+    isolation::isolation,
     stored::{database, folder, journal, space},
 };
 use crate::{cli::Global, context, output};
@@ -74,6 +76,7 @@ impl Doctor {
             }
             Err(error) => found.push(problem("data folder", output::in_full(&error))),
         }
+        found.extend(isolation(&config).await);
         found.push(terminal());
         found
     }

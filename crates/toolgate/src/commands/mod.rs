@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod man;
 pub(crate) mod permissions;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod undo;
@@ -26,6 +27,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { global, command } = cli;
     match command {
         Command::Call(command) => command.run(&global).await,
+        Command::Run(command) => command.run(&global).await,
         Command::Tools(command) => command.run(&global),
         Command::Check(command) => command.run(&global).await,
         Command::Approvals(command) => command.run(&global).await,

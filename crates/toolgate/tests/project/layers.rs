@@ -8,9 +8,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gate", &["tool", "config", "policy", "store"]),
     ("policy", &["tool", "config"]),
     ("provider", &["tool"]),
+    ("sandbox", &["tool", "config", "world"]),
+    ("services", &["tool", "config", "world", "sandbox", "store"]),
     ("store", &["tool"]),
     ("tool", &[]),
-    ("toolgate", &["tool", "config", "policy", "world", "store", "gate", "tools", "provider"]),
+    (
+        "toolgate",
+        &[
+            "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
+            "gate", "tools",
+        ],
+    ),
     ("tools", &["tool"]),
     ("world", &["tool", "config", "policy"]),
 ];

@@ -14,22 +14,25 @@ use ignore::{WalkBuilder, WalkState};
 use serde_json::Value;
 use tempfile::TempDir;
 use tool::{
-    Block, CallId, CallIds, Caller, Change, ChangeKind, ChangeLog, Changed, Clock, Commit,
-    ContextParts, Digest, Disk, Expect, FileChange, FileContent, FileKind, FilePath, FileStat,
-    FileState, Ignored, Live, Need, Net, Opened, PathFact, ToolContext, ToolError, ToolResult,
-    Updates, Visit, Walk, WalkEntry,
+    Block, CallId, CallIds, Caller, Capability, Change, ChangeKind, ChangeLog, Changed, Clock,
+    Commit, ContextParts, Digest, Disk, Exec, Expect, FileChange, FileContent, FileKind, FilePath,
+    FileStat, FileState, Ignored, Live, Need, Net, Opened, PathFact, Plan, ToolContext, ToolError,
+    ToolResult, Updates, Visit, Walk, WalkEntry,
 };
 
 /// A workspace to call tools in.
 pub(crate) struct Setup {
     folder: TempDir,
     net: Option<Arc<dyn Net>>,
+    exec: Option<Arc<dyn Exec>>,
+    secret: Secret,
 }
 
 impl Setup {
     /// With these files; `/` at the end makes a folder.
     pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
-        let setup = Self { folder: TempDir::new().unwrap(), net: None };
+        let setup =
+            Self { folder: TempDir::new().unwrap(), net: None, exec: None, secret: Secret(None) };
         for (path, content) in files {
             let path = setup.path(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -41,6 +44,23 @@ impl Setup {
     /// With this network.
     pub(crate) fn with_net(self, net: Arc<dyn Net>) -> Self {
         Self { net: Some(net), ..self }
+    }
+
+    /// With a machine that runs commands.
+    pub(crate) fn with_exec(self, exec: Arc<dyn Exec>) -> Self {
+        Self { exec: Some(exec), ..self }
+    }
+
+    /// With this secret, which nobody may see.
+    pub(crate) fn with_secret(self, secret: &'static str) -> Self {
+        Self { secret: Secret(Some(secret)), ..self }
+    }
+
+    /// What a call would need.
+    pub(crate) fn plan(name: &str, args: Value) -> Plan {
+        let tools = tools::builtin();
+        let tool = tools.iter().find(|tool| *tool.info().name == *name).unwrap();
+        tool.prepare(args).unwrap().plan()
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -65,7 +85,7 @@ impl Setup {
         );
         let disk = TestDisk { root: self.folder.path().to_owned() };
         let ctx = ToolContext::new(ContextParts {
-            redact: Arc::new(NoSecrets),
+            redact: Arc::new(self.secret),
             call: CallIds::new(Arc::new(TestClock)).next(),
             caller: Arc::new(Caller::owner("main")),
             plan: Arc::new(plan),
@@ -74,7 +94,7 @@ impl Setup {
             clock: Arc::new(TestClock),
             updates: Updates::default(),
             disk: (!tool.info().uses.is_empty()).then(|| Arc::new(disk) as Arc<dyn Disk>),
-            exec: None,
+            exec: self.exec.clone().filter(|_| tool.info().uses.contains(&Capability::Exec)),
             net: self.net.clone(),
             log: Arc::new(NoLog),
         });
@@ -118,12 +138,12 @@ impl Clock for TestClock {
     }
 }
 
-#[derive(Debug)]
-struct NoSecrets;
+#[derive(Debug, Clone, Copy)]
+struct Secret(Option<&'static str>);
 
-impl tool::Redact for NoSecrets {
+impl tool::Redact for Secret {
     fn redact<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
-        text.into()
+        self.0.map_or_else(|| text.into(), |secret| text.replace(secret, "⟦secret⟧").into())
     }
 }
 

@@ -5,6 +5,9 @@
 mod changing;
 mod finding;
 mod helper;
+mod machine;
+mod processes;
 mod reading;
 mod registry;
+mod running;
 mod web;

@@ -84,7 +84,11 @@ fn prepare(
     let mut seen = BTreeSet::new();
     for (number, (change, located)) in changes.enumerate() {
         commit.live.check()?;
-        let mut target = Target::open(located, &common.protected)?;
+        let mut target = if change.is_about_a_folder() {
+            Target::open_folder(located, &common.protected)?
+        } else {
+            Target::open(located, &common.protected)?
+        };
         refuse_twice(&mut seen, &target)?;
         folders.share(&mut target)?;
         let name = temp::name(commit.call, number);

@@ -37,8 +37,20 @@ pub(crate) struct Target {
 impl Target {
     /// Opens what is above a file, unless the file is protected.
     pub(crate) fn open(located: Located, protected: &Protected) -> Result<Self, ToolError> {
+        Self::guarded(located, |inner| protected.rule(inner))
+    }
+
+    /// Opens what is above a folder, unless the folder is protected.
+    pub(super) fn open_folder(located: Located, protected: &Protected) -> Result<Self, ToolError> {
+        Self::guarded(located, |inner| protected.folder_rule(inner))
+    }
+
+    fn guarded<'p>(
+        located: Located,
+        rule: impl Fn(&str) -> Option<&'p str>,
+    ) -> Result<Self, ToolError> {
         let target = Self::open_any(located)?;
-        match protected.rule(&target.inner()) {
+        match rule(&target.inner()) {
             None => Ok(target),
             Some(rule) => Err(protected_by(&target.path, rule)),
         }

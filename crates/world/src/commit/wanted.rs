@@ -41,6 +41,21 @@ impl From<FileChange> for Wanted {
     }
 }
 
+impl Wanted {
+    /// Whether a folder is there, or shall be.
+    pub(crate) const fn is_about_a_folder(&self) -> bool {
+        const fn is_folder(state: &FileState) -> bool {
+            matches!(state, FileState::Tree { .. } | FileState::Folder { .. })
+        }
+        let shall = match &self.content {
+            Content::Moved(moved) => is_folder(&moved.state),
+            Content::Given(FileContent::KeptTree(_) | FileContent::FolderMode(_)) => true,
+            Content::Given(_) | Content::Removed => false,
+        };
+        shall || matches!(&self.expect, Expect::State(state) if is_folder(state))
+    }
+}
+
 impl Content {
     /// Whether a folder can be in its place.
     pub(crate) const fn replaces_folders(&self) -> bool {

@@ -2,12 +2,16 @@
 
 use std::{io, net::SocketAddr, time::Duration};
 
-use hyper::client::conn::http1;
+use hyper::{
+    body::Body,
+    client::conn::http1::{self, SendRequest},
+};
 use hyper_util::rt::TokioIo;
 use policy::url::CheckedUrl;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
+    task::JoinHandle,
     time::timeout,
 };
 use tool::{Source, ToolError};
@@ -21,18 +25,32 @@ const TRIES: usize = 4;
 /// What the headers of an answer may be: (headers, bytes of all of them).
 const MOST: (usize, usize) = (128, 64 * 1024);
 
-/// Connects to the first of `addresses` that answers.
+/// Connects to the first of `addresses` that answers, ready for requests.
 pub(super) async fn connect(
     url: &CheckedUrl,
     addresses: &[SocketAddr],
     dialer: &dyn Dial,
     tls: &Tls,
 ) -> Result<(SocketAddr, Sender), ToolError> {
+    let (address, stream) = reach(url, addresses, dialer).await?;
+    Ok((address, speak(url, stream, tls).await?))
+}
+
+/// Connects to the first of `addresses` that answers.
+pub(super) async fn reach(
+    url: &CheckedUrl,
+    addresses: &[SocketAddr],
+    dialer: &dyn Dial,
+) -> Result<(SocketAddr, TcpStream), ToolError> {
     let mut failed: Source = "no address".into();
     for address in addresses.iter().take(TRIES) {
         let reached = timeout(PATIENCE, dialer.dial(*address)).await;
         match reached.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-            Ok(stream) => return Ok((*address, speak(url, stream, tls).await?)),
+            Ok(stream) => {
+                // Small requests should not wait for more to send; without it they are only slower.
+                let _ = stream.set_nodelay(true);
+                return Ok((*address, stream));
+            }
             Err(error) => failed = error.into(),
         }
     }
@@ -46,28 +64,30 @@ async fn speak(url: &CheckedUrl, stream: TcpStream, tls: &Tls) -> Result<Sender,
         let message = format!("cannot make a secure connection to `{host}`: {source}");
         problem::network(message, source)
     };
-    // Small requests should not wait for more to send; without it they are only slower.
-    let _ = stream.set_nodelay(true);
+    // A connection ends with its sender, or with the server.
     if !url.is_secure() {
-        return handshake(url, stream).await;
+        return Ok(handshake(url, stream).await?.0);
     }
     let (connector, name) = tls.connector(url.host()).map_err(failed)?;
     let secured = timeout(PATIENCE, connector.connect(name, stream)).await;
     let secured = secured.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    handshake(url, secured.map_err(|error| failed(error.into()))?).await
+    Ok(handshake(url, secured.map_err(|error| failed(error.into()))?).await?.0)
 }
 
-async fn handshake(
+/// What takes requests, and the task that carries them.
+pub(super) async fn handshake<B>(
     url: &CheckedUrl,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-) -> Result<Sender, ToolError> {
+) -> Result<(SendRequest<B>, JoinHandle<()>), ToolError>
+where
+    B: Body<Data: Send, Error: Into<Source>> + Send + 'static,
+{
     let mut builder = http1::Builder::new();
     builder.max_headers(MOST.0).max_header_size(MOST.1);
     let (sender, connection) = builder
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| problem::network(format!("`{}` does not answer", url.host()), error))?;
-    // It ends with its sender, or with the server. What went wrong is said to whoever sent.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(sender)
+    // What went wrong is said to whoever sent.
+    Ok((sender, tokio::spawn(async move { drop(connection.await) })))
 }

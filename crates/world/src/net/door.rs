@@ -12,13 +12,13 @@ use hyper::{
     http::response,
 };
 use policy::url::{CheckedUrl, UrlRules};
-use tokio::time::timeout;
+use tokio::{net::TcpStream, time::timeout};
 use tool::{Answer, BoxFuture, Fetch, Net, Source, ToolError};
 
 use super::{
     NetSettings,
     body::{self, Coding, Read},
-    connect::connect,
+    connect::{connect, reach},
     dial::{Dial, Direct},
     hop::Hop,
     pool::{Key, Pool, Sender},
@@ -76,7 +76,7 @@ impl Door {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
-    fn settings(&self) -> Arc<NetSettings> {
+    pub(super) fn settings(&self) -> Arc<NetSettings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -120,6 +120,17 @@ impl Door {
         let response = sender.send_request(hop.request()?).await;
         let response = response.map_err(|error| broken(&hop.url, error))?;
         Ok(Answered { response, key: (origin, address), sender })
+    }
+
+    /// A connection to an address of the host, all of which were checked.
+    pub(super) async fn reach(
+        &self,
+        url: &CheckedUrl,
+        rules: &UrlRules,
+    ) -> Result<TcpStream, ToolError> {
+        let addresses = self.addresses(url, rules).await?;
+        let (_, stream) = reach(url, &addresses, self.dialer.as_ref()).await?;
+        Ok(stream)
     }
 
     /// Every address of the host, if all of them may be reached.

@@ -3,6 +3,8 @@
 //! What goes out was checked: the URL by [`policy::url`], then every address its host has. The
 //! connection goes to one of those addresses and not to what the name means a moment later, and each
 //! redirect begins again from the start. No proxy, whatever the environment says, and no cookies.
+//!
+//! A command in the sandbox has no network but a [`Proxy`], which asks the same questions.
 
 mod body;
 mod connect;
@@ -12,11 +14,13 @@ mod headers;
 mod hop;
 mod pool;
 mod problem;
+mod proxy;
 mod resolve;
 mod settings;
 mod tls;
 
 pub use dial::Dial;
 pub use door::{Door, DoorParts};
+pub use proxy::{Proxy, Traffic};
 pub use resolve::Resolve;
 pub use settings::NetSettings;

@@ -7,6 +7,7 @@
 mod collect;
 mod layers;
 mod notes;
+mod propose;
 mod tidy;
 
 use std::{
@@ -15,12 +16,15 @@ use std::{
 };
 
 use rustix::fs::syncfs;
-use tool::{CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, ToolError};
+use tool::{
+    CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Keep, Live, Proposed, ToolError,
+};
 
-use self::{collect::Collector, layers::Layers};
+pub(crate) use self::layers::sweep;
+use self::{collect::Collector, layers::Layers, propose::propose};
 use crate::{
     World,
-    commit::{Moment, commit},
+    commit::{Moment, Wanted, commit},
     workspace::Workspace,
 };
 
@@ -50,11 +54,6 @@ impl World {
         let commits = workspace.common.locks.commits(&workspace.root);
         let layers = Layers::new(&workspace, call)?;
         Ok(Overlay { workspace, layers, commits })
-    }
-
-    /// Removes what dead processes left of overlays. `alive` says which calls still run.
-    pub fn sweep_overlays(&self, caller: &Caller, alive: impl Fn(CallId) -> bool) {
-        layers::sweep(&self.workspace_of(caller), alive);
     }
 
     /// The private temp folder of the caller's session, as a place on the disk.
@@ -97,19 +96,53 @@ impl Overlay {
         self.layers.folder()
     }
 
-    /// Makes all changes of the command, or none. Fails, naming it, if something that it changed was
-    /// changed by somebody else meanwhile. May block.
-    pub fn commit(self, making: Commit<'_>) -> Result<Committed, ToolError> {
+    /// Reads what the command changed, and makes it harmless. May block.
+    pub fn collect(self, live: &Live) -> Result<Collected, ToolError> {
         let Self { workspace, layers, commits } = self;
-        let Some(upper) = layers.upper()? else { return Ok(Committed::default()) };
         let mut since = layers.made();
         if workspace.common.locks.commits(&workspace.root) != commits {
             // Somebody committed since; what carries the same time may be theirs.
             since = Moment(since.0, since.1.saturating_sub(1));
         }
-        let mut collector = Collector::new(&workspace, making.live, since);
-        collector.all(&upper)?;
+        let mut collector = Collector::new(&workspace, live, since);
+        if let Some(upper) = layers.upper()? {
+            collector.all(&upper)?;
+        }
         let (wanted, notes) = collector.done();
+        Ok(Collected { workspace, layers, wanted, notes })
+    }
+
+    /// Makes all changes of the command, or none: [`Overlay::collect`], then
+    /// [`Collected::commit`].
+    pub fn commit(self, making: Commit<'_>) -> Result<Committed, ToolError> {
+        self.collect(making.live)?.commit(making, &Keep::All)
+    }
+}
+
+/// What a command changed and nobody kept yet. Dropping it drops the changes.
+#[derive(Debug)]
+pub struct Collected {
+    workspace: Workspace,
+    layers: Layers,
+    wanted: Vec<Wanted>,
+    notes: Vec<String>,
+}
+
+impl Collected {
+    /// The changes, for people to look at. May block.
+    pub fn proposed(&self) -> Vec<Proposed> {
+        self.wanted.iter().map(|wanted| propose(&self.workspace, wanted)).collect()
+    }
+
+    /// Makes the changes that are to be kept, all of them or none. Fails, naming it, if something
+    /// that the command changed was changed by somebody else meanwhile. May block.
+    pub fn commit(self, making: Commit<'_>, keep: &Keep) -> Result<Committed, ToolError> {
+        let Self { workspace, layers: _layers, mut wanted, notes } = self;
+        match keep {
+            Keep::All => {}
+            Keep::Nothing => wanted.clear(),
+            Keep::Only(paths) => wanted.retain(|wanted| paths.contains(&wanted.path)),
+        }
         if wanted.is_empty() {
             return Ok(Committed { changed: Vec::new(), notes });
         }

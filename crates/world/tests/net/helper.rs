@@ -14,7 +14,11 @@ use tokio::{
 };
 use tokio_rustls::{
     TlsAcceptor,
-    rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
+    rustls::{
+        ServerConfig,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivateKeyDer},
+    },
 };
 use tool::{Answer, BoxFuture, Fetch, Net, Source, ToolError};
 use world::{Dial, Door, DoorParts, NetSettings, Resolve};
@@ -87,7 +91,9 @@ impl std::fmt::Debug for Network {
 
 /// A door to such a network.
 pub(crate) struct Setup {
-    pub(crate) door: Door,
+    pub(crate) door: Arc<Door>,
+    /// The only certificate that is trusted.
+    pub(crate) root: CertificateDer<'static>,
     network: Arc<Network>,
 }
 
@@ -118,7 +124,8 @@ impl Setup {
         *network.servers.lock().unwrap() = Some((plain, secure));
         let roots = vec![certificate.to_vec()];
         let parts = DoorParts { resolver: network.clone(), dialer: network.clone(), roots };
-        let setup = Self { door: Door::with(settings, parts), network };
+        let door = Arc::new(Door::with(settings, parts));
+        let setup = Self { door, root: certificate, network };
         setup.name("ok.example", &[&[PUBLIC]]);
         setup.name("other.example", &[&["93.184.216.35"]]);
         setup
@@ -245,7 +252,9 @@ async fn request(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<String> {
     loop {
         let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-            body.len() >= length.map_or(0, |length| length.parse().unwrap())
+            let chunked = head.contains("transfer-encoding: chunked");
+            (!chunked || body.ends_with("0\r\n\r\n"))
+                && body.len() >= length.map_or(0, |length| length.parse().unwrap())
         });
         if whole {
             return Ok(text);

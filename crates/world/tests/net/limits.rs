@@ -30,7 +30,7 @@ async fn a_body_without_end_is_cut_web_015() {
         let found = setup.get("http://ok.example/").await.unwrap();
         assert_eq!((found.body.len(), found.truncated), (200_000, true));
         let fetch = Fetch { max_bytes: Some(1_000), ..Fetch::get("http://ok.example/") };
-        let found = tool::Net::fetch(&setup.door, fetch).await.unwrap();
+        let found = tool::Net::fetch(&*setup.door, fetch).await.unwrap();
         assert_eq!((found.body.len(), found.truncated), (1_000, true));
     }
 }

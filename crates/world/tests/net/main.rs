@@ -7,3 +7,6 @@ mod following;
 mod helper;
 mod limits;
 mod pinning;
+mod proxying;
+mod through;
+mod tunnelling;

@@ -1,0 +1,37 @@
+//! The sandbox where there is none: it says so instead of pretending.
+
+use crate::{Job, Report, SandboxError, SandboxSettings};
+
+/// There is nothing to start here.
+pub fn init() {}
+
+/// Runs nothing.
+#[derive(Debug)]
+pub struct Sandbox(());
+
+/// There is never one.
+#[derive(Debug)]
+pub enum Process {}
+
+impl Sandbox {
+    /// Starts nothing.
+    pub fn new(_: SandboxSettings) -> Self {
+        Self(())
+    }
+
+    /// There is nothing to report.
+    #[expect(clippy::unused_async, reason = "as on Linux")]
+    pub async fn report(&self) -> Result<&Report, SandboxError> {
+        Err(SandboxError::Unsupported)
+    }
+
+    /// Refuses.
+    #[expect(clippy::unused_async, reason = "as on Linux")]
+    pub async fn start(&self, _: Job) -> Result<Process, SandboxError> {
+        Err(SandboxError::Unsupported)
+    }
+
+    /// There is nothing to end.
+    #[expect(clippy::unused_async, reason = "as on Linux")]
+    pub async fn shutdown(&self) {}
+}

@@ -1,0 +1,35 @@
+//! The system calls a command cannot make.
+//!
+//! A list of what is refused, not of what is allowed: a tool may be any program. What is on it no
+//! tool needs, and most kernel holes of the last years needed. Calls newer than the list answer
+//! "not implemented", so that programs fall back to what the list has judged.
+
+mod bpf;
+mod list;
+
+use libc::{c_long, sock_filter};
+
+use self::{
+    bpf::Program,
+    list::{CONDITIONAL, Memory, REFUSED, Rule, UNKNOWN_TO_PROGRAMS, WITHOUT_CGROUP},
+};
+
+pub(crate) use self::list::Memory as MemoryLimit;
+
+/// The filter, ready for the kernel.
+pub(crate) fn filter(memory: Memory) -> Vec<sock_filter> {
+    let all = |calls: &'static [c_long], errno| {
+        calls.iter().map(move |call| (*call, Rule::Refused(errno)))
+    };
+    let mut judged = CONDITIONAL.to_vec();
+    judged.extend(all(UNKNOWN_TO_PROGRAMS, libc::ENOSYS));
+    judged.extend(all(REFUSED, libc::EPERM));
+    match memory {
+        Memory::Counted => {}
+        Memory::Rationed => judged.extend(all(WITHOUT_CGROUP, libc::EPERM)),
+    }
+    Program::only_this_machine().judge(judged)
+}
+
+#[cfg(test)]
+mod tests;

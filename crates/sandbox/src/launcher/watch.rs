@@ -1,0 +1,179 @@
+//! What the kernel does not count for us: bytes written, and memory where there is no cgroup.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::fd::{AsRawFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstatvfs, openat, statat};
+
+use super::room::Writable;
+use crate::wire::{Ceiling, Over};
+
+// Short at first, because a program that fills the disk does so at once.
+const FIRST: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// Looks at the tree from time to time.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pause: Duration,
+    most_written: u64,
+    most_memory: Option<u64>,
+    /// What each process has written when it was last seen.
+    writers: BTreeMap<i32, u64>,
+    /// What those have written that are gone.
+    gone: u64,
+    disks: Vec<Disk>,
+}
+
+/// A writable folder on a disk.
+#[derive(Debug)]
+struct Disk {
+    root: OwnedFd,
+    free_at_start: u64,
+    /// How much less must be free before the folder itself is measured.
+    measure_at: u64,
+    /// What changed before was not this command.
+    since: i64,
+}
+
+impl Watch {
+    pub(super) fn new(ceiling: &Ceiling, writable: Vec<Writable>) -> Self {
+        let most_written = ceiling.written_bytes;
+        let disk = |place: Writable| Disk::new(place.disk?, most_written);
+        Self {
+            pause: FIRST,
+            most_written,
+            most_memory: ceiling.rationed.map(|(memory, _, _)| memory),
+            writers: BTreeMap::new(),
+            gone: 0,
+            disks: writable.into_iter().filter_map(disk).collect(),
+        }
+    }
+
+    /// The descriptors it needs.
+    pub(super) fn kept(&self) -> Vec<i32> {
+        self.disks.iter().map(|disk| disk.root.as_raw_fd()).collect()
+    }
+
+    pub(super) fn pause(&self) -> Duration {
+        self.pause
+    }
+
+    /// Says which limit was exceeded, if one was.
+    pub(super) fn look(&mut self) -> Option<Over> {
+        let start = Instant::now();
+        let over = self.look_now();
+        // Looking is to take little of the time, however many processes there are.
+        self.pause = (self.pause * 2).min(LONGEST).max(start.elapsed() * 20);
+        over
+    }
+
+    fn look_now(&mut self) -> Option<Over> {
+        let processes = processes();
+        if let Some(most) = self.most_memory {
+            let held: u64 = processes.iter().map(|pid| held_memory(*pid)).sum();
+            if held > most {
+                return Some(Over::Memory);
+            }
+        }
+        let now: BTreeMap<_, _> = processes.iter().map(|pid| (*pid, written(*pid))).collect();
+        let ended = |(pid, before): (&i32, &u64)| {
+            // Less than before is a new process with an old number.
+            let same = now.get(pid).is_some_and(|now| now >= before);
+            if same { 0 } else { *before }
+        };
+        self.gone += self.writers.iter().map(ended).sum::<u64>();
+        let living: u64 = now.values().sum();
+        self.writers = now;
+        let most = self.most_written;
+        // Processes that live shorter than a pause are not seen, but what they leave is.
+        let written = self.gone + living > most;
+        (written || self.disks.iter_mut().any(|disk| disk.holds_more_than(most)))
+            .then_some(Over::Written)
+    }
+}
+
+impl Disk {
+    fn new(root: OwnedFd, most: u64) -> Option<Self> {
+        let free_at_start = free(&root)?;
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+        Some(Self { root, free_at_start, measure_at: most, since: now.tv_sec })
+    }
+
+    /// Others use the disk too, so the folder is measured before anybody is blamed; and because that
+    /// takes long, only when the disk has lost as much as would be too much.
+    fn holds_more_than(&mut self, most: u64) -> bool {
+        let Some(free) = free(&self.root) else { return false };
+        let lost = self.free_at_start.saturating_sub(free);
+        if lost <= self.measure_at {
+            return false;
+        }
+        self.measure_at = lost.saturating_add(most / 4);
+        let mut left = most;
+        !measure(&self.root, self.since, &mut left, 0)
+    }
+}
+
+fn free(folder: &OwnedFd) -> Option<u64> {
+    let stat = fstatvfs(folder).ok()?;
+    Some(stat.f_bfree.saturating_mul(stat.f_frsize))
+}
+
+/// Takes from `left` what files changed since then hold; says whether it was enough.
+fn measure(folder: &OwnedFd, since: i64, left: &mut u64, depth: usize) -> bool {
+    const DEEPEST: usize = 128;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(open) = openat(folder, ".", flags, Mode::empty()) else { return true };
+    let Ok(entries) = Dir::read_from(&open) else { return true };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        let Ok(stat) = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::Directory && depth < DEEPEST {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let beneath = openat(&open, name, flags, Mode::empty());
+            if beneath.is_ok_and(|folder| !measure(&folder, since, left, depth + 1)) {
+                return false;
+            }
+        } else if stat.st_ctime >= since {
+            match left.checked_sub(blocks) {
+                Some(rest) => *left = rest,
+                None => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Everybody inside but us.
+fn processes() -> Vec<i32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(proc) = openat(CWD, "/proc", flags, Mode::empty()) else { return Vec::new() };
+    let Ok(entries) = Dir::read_from(&proc) else { return Vec::new() };
+    let number = |name: &std::ffi::CStr| name.to_str().ok()?.parse().ok();
+    let pids = entries.filter_map(|entry| number(entry.ok()?.file_name()));
+    pids.filter(|pid| *pid != 1).collect()
+}
+
+fn written(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+    line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+}
+
+/// What a process has in memory for itself: the program and its libraries are shared by many.
+fn held_memory(pid: i32) -> u64 {
+    const PAGE: u64 = 4096;
+    let text = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let mut pages = text.split(' ').skip(1).map(|pages| pages.parse().unwrap_or(0_u64));
+    let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    resident.saturating_sub(shared) * PAGE
+}

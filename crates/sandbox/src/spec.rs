@@ -1,0 +1,161 @@
+//! From a job to what a launcher is told.
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{
+    Home, Job, Level, Limits, Network, SandboxError, Stdio,
+    channel::MOST_DESCRIPTORS,
+    furniture::Furniture,
+    id_map::IdMaps,
+    limits::Rationed,
+    stdio::Ends,
+    wire::{Ceiling, Console, Spec},
+};
+
+const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+
+/// What a launcher is told, the descriptors that go along, and our ends of the pipes.
+pub(crate) struct Ready {
+    pub(crate) spec: Spec,
+    pub(crate) fds: Vec<OwnedFd>,
+    pub(crate) ends: Ends,
+}
+
+/// Opens everything a job names. `maps` are there if we are root.
+pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Ready, SandboxError> {
+    let Job {
+        argv,
+        cwd,
+        env,
+        binds,
+        workspace,
+        read_only,
+        masked,
+        absent,
+        temp,
+        home,
+        hostname,
+        network,
+        limits,
+        stdio,
+        minimum: _,
+    } = job;
+    check(argv.iter().map(OsString::as_os_str))?;
+    check(env.iter().flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]))?;
+    if argv.first().is_none_or(|program| program.is_empty()) {
+        return Err(SandboxError::Invalid("there is no command to run".to_owned()));
+    }
+    let most_memory = most_memory(&limits, level);
+    let home_path = home.as_ref().map(|home| inside(&home.target)).transpose()?;
+    let mut furniture = Furniture::new(maps, most_memory);
+    furniture.scratch(Path::new("/tmp"), temp)?;
+    if let Some(Home { target, scratch }) = home {
+        furniture.scratch(&target, scratch)?;
+    }
+    if let Some(workspace) = workspace {
+        furniture.workspace(workspace)?;
+    }
+    for bind in binds {
+        furniture.bind(bind)?;
+    }
+    let (mounts, mut fds) = furniture.finish();
+    let (stdio, ends) = console(stdio, &mut fds)?;
+    // A terminal, a listener and a long message need some too.
+    if fds.len() + 4 > MOST_DESCRIPTORS {
+        return Err(SandboxError::Invalid(format!("more than {MOST_DESCRIPTORS} folders")));
+    }
+    let all_inside = |paths: Vec<PathBuf>| -> Result<Vec<_>, _> {
+        paths.iter().map(|path| inside(path)).collect()
+    };
+    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_bytes());
+    let spec = Spec {
+        path: path.unwrap_or(USUAL_PATH).to_vec(),
+        argv: argv.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        env: env.iter().map(|(name, value)| variable(name, value)).collect::<Result<_, _>>()?,
+        cwd: inside(&cwd)?,
+        home: home_path.unwrap_or_default(),
+        hostname,
+        mounts,
+        read_only: all_inside(read_only)?,
+        masked: all_inside(masked)?,
+        absent: all_inside(absent)?,
+        proxy_port: match network {
+            Network::None | Network::Host => None,
+            Network::Proxied { port } => Some(port),
+        },
+        limits: ceiling(&limits, level),
+        stdio,
+    };
+    Ok(Ready { spec, fds, ends })
+}
+
+/// How much may lie in a folder in memory. Where memory is counted that counts too; elsewhere it
+/// must be little.
+fn most_memory(limits: &Limits, level: Level) -> u64 {
+    match level {
+        Level::Full => limits.memory_bytes,
+        Level::Reduced | Level::None => limits.memory_bytes / 4,
+    }
+}
+
+fn ceiling(limits: &Limits, level: Level) -> Ceiling {
+    let rationed = || {
+        let Rationed { processes, address_space } = Rationed::new(limits);
+        (limits.memory_bytes, processes.into(), address_space)
+    };
+    Ceiling {
+        open_files: limits.open_files.into(),
+        file_bytes: limits.file_bytes,
+        written_bytes: limits.written_bytes,
+        shared_bytes: most_memory(limits, level) / 2,
+        rationed: (level != Level::Full).then(rationed),
+    }
+}
+
+fn console(stdio: Stdio, fds: &mut Vec<OwnedFd>) -> Result<(Console, Ends), SandboxError> {
+    let (theirs, ends) = match stdio {
+        Stdio::Pty { rows, cols } => return Ok((Console::Pty { rows, cols }, Ends::default())),
+        Stdio::Given { stdin, stdout, stderr } => ([stdin, stdout, stderr], Ends::default()),
+        Stdio::Piped => Ends::pipes().map_err(SandboxError::Launcher)?,
+    };
+    let first = fds.len();
+    fds.extend(theirs);
+    Ok((Console::Given([first, first + 1, first + 2]), ends))
+}
+
+/// A path inside: absolute, and without parts that depend on what is there.
+pub(crate) fn inside(path: &Path) -> Result<Vec<u8>, SandboxError> {
+    check([path.as_os_str()])?;
+    let plain =
+        path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if path.is_absolute() && plain {
+        // Without a slash at the end or two in the middle.
+        return Ok(bytes(&path.components().collect::<PathBuf>()));
+    }
+    Err(SandboxError::Invalid(format!("`{}` is not an absolute path without `..`", path.display())))
+}
+
+fn variable(name: &OsStr, value: &OsStr) -> Result<Vec<u8>, SandboxError> {
+    if name.is_empty() || name.as_bytes().contains(&b'=') {
+        let message = format!("`{}` cannot name a variable", name.display());
+        return Err(SandboxError::Invalid(message));
+    }
+    Ok([name.as_bytes(), b"=", value.as_bytes()].concat())
+}
+
+fn check<'a>(texts: impl IntoIterator<Item = &'a OsStr>) -> Result<(), SandboxError> {
+    for text in texts {
+        if text.as_bytes().contains(&0) {
+            return Err(SandboxError::Invalid(format!("`{}` holds a NUL", text.display())));
+        }
+    }
+    Ok(())
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}

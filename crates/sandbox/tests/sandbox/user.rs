@@ -1,0 +1,117 @@
+//! Everything again, as an ordinary user: once without cgroups, once with some of its own.
+
+use std::{
+    fs,
+    os::unix::{fs::chown, process::CommandExt},
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use libtest_mimic::{Failed, Trial};
+use sandbox::Level;
+
+use crate::helper::the_sandbox;
+
+const USER: u32 = 64_991;
+const GROUP: &str = "SANDBOX_TEST_GROUP";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    if !is_root() {
+        return Vec::new();
+    }
+    vec![
+        Trial::test("everything_again_as_a_user", || again(&[])),
+        Trial::test("limits_again_as_a_user_with_cgroups", || {
+            if the_sandbox().1 == Level::Reduced {
+                // Root has none to give away here.
+                return Ok(());
+            }
+            let groups = Groups::new();
+            again(&groups.0)
+        }),
+    ]
+}
+
+/// What a process that is to live in groups waits for, before it looks where it lives.
+pub(crate) fn wait_for_groups() {
+    let Ok(name) = std::env::var(GROUP) else { return };
+    let inside = || fs::read_to_string("/proc/self/cgroup").unwrap().matches(&name).count() == 3;
+    while !inside() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(the_sandbox().1, Level::Full);
+}
+
+/// Runs this binary as somebody else, from a place everybody can read.
+fn again(groups: &[PathBuf]) -> Result<(), Failed> {
+    let folder = tempfile::Builder::new().prefix("sandbox-user-").tempdir_in("/var/tmp")?;
+    let base = folder.path().canonicalize()?;
+    let program = base.join("tests");
+    fs::copy(std::env::current_exe()?, &program)?;
+    chown(&base, Some(USER), Some(USER))?;
+    let mut command = Command::new(&program);
+    command.arg("--test-threads=2").env_clear().uid(USER).gid(USER);
+    command.env("PATH", "/usr/bin:/bin").env("HOME", &base).env("SANDBOX_TEST_BASE", &base);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if !groups.is_empty() {
+        command.arg("limit").env(GROUP, Groups::name());
+    }
+    let child = command.spawn()?;
+    for group in groups {
+        fs::write(group.join("cgroup.procs"), child.id().to_string())?;
+    }
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Err(format!("{}\n{}", text(&output.stdout), text(&output.stderr)).into())
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
+}
+
+/// Groups beneath our own that belong to the user.
+struct Groups(Vec<PathBuf>);
+
+impl Groups {
+    fn name() -> String {
+        format!("toolgate-test-{}", std::process::id())
+    }
+
+    fn new() -> Self {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap();
+        let mut groups = Vec::new();
+        for line in own.lines() {
+            let mut fields = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+            if !["memory", "pids", "cpu"].contains(&controllers) {
+                continue;
+            }
+            let base = PathBuf::from("/sys/fs/cgroup").join(controllers);
+            let group = base.join(path.trim_start_matches('/')).join(Self::name());
+            fs::create_dir(&group).unwrap();
+            for file in ["", "cgroup.procs"] {
+                chown(group.join(file), Some(USER), Some(USER)).unwrap();
+            }
+            groups.push(group);
+        }
+        Self(groups)
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        for group in &self.0 {
+            for _ in 0..200 {
+                if fs::remove_dir(group).is_ok() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Commands that end with their call.
+
+use std::{sync::Arc, time::Duration};
+
+use sandbox::{Changes, EndedBy, Exit, Job, Process, Source};
+use tokio::time::{Instant, timeout};
+use tool::{Captured, Commit, Ended, Place, Ran, Start, ToolError};
+use world::{Committed, Overlay};
+
+use super::{
+    GONE, Runner,
+    capture::Capture,
+    egress,
+    job::{Asked, Opened, job},
+    problem::not_started,
+    pump::Pump,
+};
+
+/// Partial results are sent at most this often.
+const PACE: Duration = Duration::from_millis(100);
+/// And at most so much of them at once, the newest.
+const PIECE: usize = 8 * 1024;
+
+/// Runs a command on an overlay, to its end, and commits what it changed.
+pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
+    let output_bytes = runner.settings.load().output_bytes;
+    let (job, overlay) = prepare(runner, start).await?;
+    let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    drop(process.take_stdin());
+    let proxy = egress::open(&runner.world, start.run, &mut process)?;
+    let (output, stopped) = watch(&mut process, start, output_bytes).await;
+    let exit = timeout(GONE, process.wait()).await;
+    let exit = exit.map_err(|_| ToolError::failed("the command could not be ended"))?;
+    let exit = exit.map_err(not_started)?;
+    start.live.check()?;
+    let ended = ended(&exit, stopped);
+    let committed = finish(overlay, start, &ended).await?;
+    let Committed { changed, mut notes } = committed;
+    notes.extend(egress::note(proxy.as_ref()));
+    Ok(Ran { ended, output, place: Place::Sandbox, changed, notes })
+}
+
+/// The job of a command that works on an overlay.
+pub(super) async fn prepare(
+    runner: &Runner,
+    start: Start<'_>,
+) -> Result<(Job, Overlay), ToolError> {
+    let (settings, world) = (runner.settings.load_full(), runner.world.clone());
+    let (call, asked) = (start.call, Asked::from(start));
+    let prepare = move || {
+        let overlay = world.overlay(&asked.caller, call)?;
+        let layers = overlay.layers().try_clone().map_err(ToolError::internal)?;
+        let workspace = Opened {
+            root: overlay.root_fd().try_clone_to_owned().map_err(ToolError::internal)?,
+            path: overlay.root().to_owned(),
+            changes: Changes::Overlay { layers: Source::Fd(layers) },
+        };
+        let job = job(&world, &settings, &asked, workspace)?;
+        Ok((job, overlay))
+    };
+    tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?
+}
+
+/// Why a command was ended before it ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    No,
+    TimedOut,
+    Cancelled,
+}
+
+/// Reads what the command writes until it has ended, or ends it.
+async fn watch(
+    process: &mut Process,
+    start: Start<'_>,
+    output_bytes: usize,
+) -> (Captured, Stopped) {
+    let mut capture = Capture::new(output_bytes);
+    let mut pump = Pump::new(process.take_stdout(), process.take_stderr());
+    let mut news = News::default();
+    let (mut stopped, deadline) = (Stopped::No, Instant::now() + start.how.timeout);
+    let cancelled = start.live.cancellation();
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = cancelled.cancelled(), if stopped == Stopped::No => {
+                stopped = Stopped::Cancelled;
+                None
+            }
+            () = tokio::time::sleep_until(deadline), if stopped == Stopped::No => {
+                stopped = Stopped::TimedOut;
+                None
+            }
+            next = pump.next() => match next {
+                Some(piece) => Some(piece),
+                None => break,
+            },
+        };
+        match next {
+            Some((stream, bytes)) => {
+                capture.push(stream, bytes);
+                news.add(bytes, start).await;
+            }
+            // Its pipes close when all of it is gone.
+            None => drop(process.kill()),
+        }
+    }
+    (capture.done(), stopped)
+}
+
+/// What was written since somebody was told.
+#[derive(Default)]
+struct News {
+    text: Vec<u8>,
+    told: Option<Instant>,
+}
+
+impl News {
+    async fn add(&mut self, bytes: &[u8], start: Start<'_>) {
+        if !start.updates.is_heard() {
+            return;
+        }
+        self.text.extend_from_slice(bytes);
+        if self.text.len() > PIECE {
+            let excess = self.text.len() - PIECE;
+            self.text.drain(..excess);
+        }
+        if self.told.is_none_or(|told| told.elapsed() >= PACE) {
+            self.told = Some(Instant::now());
+            let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
+            start.updates.send(&text).await;
+        }
+    }
+}
+
+/// How a command ended, in the words of an outcome.
+pub(super) fn ended(exit: &Exit, stopped: Stopped) -> Ended {
+    let killed_for = match (stopped, exit.ended_by) {
+        (Stopped::TimedOut, _) => Some("timeout"),
+        (Stopped::Cancelled, _) => Some("cancelled"),
+        (Stopped::No, EndedBy::Memory) => Some("memory"),
+        (Stopped::No, EndedBy::Written) => Some("written"),
+        (Stopped::No, EndedBy::Killed) => Some("killed"),
+        (Stopped::No, EndedBy::Itself) => None,
+    };
+    Ended {
+        exit_code: exit.code,
+        signal: exit.signal,
+        timed_out: stopped == Stopped::TimedOut,
+        killed_for: killed_for.map(str::to_owned),
+        took: exit.wall,
+        cpu: exit.cpu,
+        max_rss_bytes: exit.max_rss_bytes,
+    }
+}
+
+/// Commits what the command changed, unless it did not end by itself.
+async fn finish(overlay: Overlay, start: Start<'_>, ended: &Ended) -> Result<Committed, ToolError> {
+    if let Some(why) = &ended.killed_for {
+        let note = format!("the command was ended ({why}), so its changes were dropped");
+        return Ok(Committed { changed: Vec::new(), notes: vec![note] });
+    }
+    let (call, live, log) = (start.call, start.live.clone(), Arc::clone(start.log));
+    let commit = move || overlay.commit(Commit { call, live: &live, log: log.as_ref() });
+    tokio::task::spawn_blocking(commit).await.map_err(ToolError::internal)?
+}

@@ -1,0 +1,178 @@
+//! Commands at the terminal of the person who started us.
+
+use std::{
+    io::{self, IsTerminal},
+    os::fd::{AsFd, OwnedFd},
+    sync::Arc,
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr},
+};
+use sandbox::{Exit, Input, Output, Process, Stdio};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, unix::AsyncFd},
+    signal::unix::{SignalKind, signal},
+};
+use tool::{Captured, Commit, Keep, Live, Place, Ran, Review, Start, ToolError};
+use world::{Committed, Overlay};
+
+use super::{
+    Runner, egress,
+    foreground::{Stopped, ended, prepare},
+    problem::not_started,
+};
+
+/// Runs a command on an overlay with the person's terminal, and lets `review` say what stays of it.
+pub(super) async fn interact(
+    runner: &Runner,
+    start: Start<'_>,
+    review: &dyn Review,
+) -> Result<Ran, ToolError> {
+    let (mut job, overlay) = prepare(runner, start).await?;
+    job.stdio = stdio().map_err(ToolError::internal)?;
+    let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    let proxy = egress::open(&runner.world, start.run, &mut process)?;
+    let exit = attend(&mut process, start.live).await?;
+    let ended = ended(&exit, Stopped::No);
+    let Committed { changed, mut notes } = keep(overlay, start, review).await?;
+    notes.extend(egress::note(proxy.as_ref()));
+    Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
+}
+
+/// A terminal of its own where the person has one, else what we were given.
+fn stdio() -> io::Result<Stdio> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        let (rows, cols) = size();
+        return Ok(Stdio::Pty { rows, cols });
+    }
+    let own = |fd: &dyn AsFd| fd.as_fd().try_clone_to_owned();
+    Ok(Stdio::Given {
+        stdin: own(&io::stdin())?,
+        stdout: own(&io::stdout())?,
+        stderr: own(&io::stderr())?,
+    })
+}
+
+fn size() -> (u16, u16) {
+    tcgetwinsize(io::stdout()).map_or((24, 80), |size| (size.ws_row, size.ws_col))
+}
+
+/// Passes on what is typed and what is shown, until the command has ended.
+async fn attend(process: &mut Process, live: &Arc<Live>) -> Result<Exit, ToolError> {
+    let (Some(input), Some(output)) = (process.take_stdin(), process.take_stdout()) else {
+        return wait(process, live).await;
+    };
+    let _raw = Raw::new().map_err(ToolError::internal)?;
+    let keys = keys().map_err(ToolError::internal)?;
+    let typing = tokio::spawn(typed(keys, input));
+    let showing = tokio::spawn(shown(output));
+    let mut resized = signal(SignalKind::window_change()).map_err(ToolError::internal)?;
+    let exit = loop {
+        tokio::select! {
+            exit = process.wait() => break exit.map_err(not_started),
+            () = live.cancellation().cancelled() => {
+                drop(process.kill());
+                break wait(process, live).await;
+            }
+            _ = resized.recv() => {
+                let (rows, cols) = size();
+                drop(process.resize(rows, cols));
+            }
+        }
+    };
+    // What it wrote last is still on its way; its terminal ends with it.
+    drop(showing.await);
+    typing.abort();
+    drop(typing.await);
+    exit
+}
+
+async fn wait(process: &mut Process, live: &Arc<Live>) -> Result<Exit, ToolError> {
+    tokio::select! {
+        exit = process.wait() => return exit.map_err(not_started),
+        () = live.cancellation().cancelled() => {}
+    }
+    drop(process.kill());
+    process.wait().await.map_err(not_started)
+}
+
+/// Reads the terminal by a descriptor of its own: a read that waits can then be given up, and the next
+/// key is there for whoever asks next.
+async fn typed(keys: AsyncFd<OwnedFd>, mut to: Input) -> io::Result<()> {
+    let mut buffer = [0; 4096];
+    loop {
+        let mut ready = keys.readable().await?;
+        let read = ready.try_io(|keys| Ok(rustix::io::read(keys, &mut buffer)?));
+        let Ok(count) = read else { continue };
+        let count = count?;
+        let Some(bytes) = buffer.get(..count).filter(|bytes| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        to.write_all(bytes).await?;
+        to.flush().await?;
+    }
+}
+
+async fn shown(mut from: Output) -> io::Result<()> {
+    let mut screen = tokio::io::stdout();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = from.read(&mut buffer).await?;
+        let Some(bytes) = buffer.get(..count).filter(|bytes| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        screen.write_all(bytes).await?;
+        screen.flush().await?;
+    }
+}
+
+fn keys() -> io::Result<AsyncFd<OwnedFd>> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    sandbox::watch(rustix::fs::open("/dev/tty", flags, Mode::empty())?)
+}
+
+/// The person's terminal, handing on every key, until this is dropped.
+struct Raw {
+    terminal: OwnedFd,
+    before: Termios,
+}
+
+impl Raw {
+    fn new() -> io::Result<Self> {
+        let terminal = io::stdin().as_fd().try_clone_to_owned()?;
+        let before = tcgetattr(&terminal)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(&terminal, OptionalActions::Now, &raw)?;
+        Ok(Self { terminal, before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing back.
+        let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
+    }
+}
+
+/// Commits what `review` keeps.
+async fn keep(
+    overlay: Overlay,
+    start: Start<'_>,
+    review: &dyn Review,
+) -> Result<Committed, ToolError> {
+    let live = start.live.clone();
+    let collect = move || {
+        let collected = overlay.collect(&live)?;
+        let proposed = collected.proposed();
+        Ok::<_, ToolError>((collected, proposed))
+    };
+    let collected = tokio::task::spawn_blocking(collect).await.map_err(ToolError::internal)?;
+    let (collected, proposed) = collected?;
+    let keep = if proposed.is_empty() { Keep::Nothing } else { review.judge(&proposed).await? };
+    let (call, live, log) = (start.call, start.live.clone(), Arc::clone(start.log));
+    let commit = move || collected.commit(Commit { call, live: &live, log: log.as_ref() }, &keep);
+    tokio::task::spawn_blocking(commit).await.map_err(ToolError::internal)?
+}

@@ -1,0 +1,123 @@
+//! What a command sees and may use.
+
+use std::{
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use sandbox::{Access, Bind, Changes, Home, Job, Network, Scratch, Source, Stdio, Workspace};
+use tool::{Caller, How, Reach, Run, Start, Terminal, ToolError};
+use world::World;
+
+use super::{
+    environment::{HOME, Ingredients, PROXY_PORT, environment},
+    identity::author,
+    settings::RunSettings,
+    toolchains::{self, Found},
+};
+
+/// The size of a terminal nobody looks at.
+const SIZE: (u16, u16) = (40, 120);
+
+/// The folder a command works on, opened.
+pub(super) struct Opened {
+    pub(super) root: OwnedFd,
+    pub(super) path: PathBuf,
+    pub(super) changes: Changes,
+}
+
+/// What of a [`Start`] a job depends on.
+pub(super) struct Asked {
+    run: Run,
+    how: How,
+    pub(super) caller: Caller,
+}
+
+impl From<Start<'_>> for Asked {
+    fn from(Start { run, how, caller, .. }: Start<'_>) -> Self {
+        Self { run: run.clone(), how, caller: caller.clone() }
+    }
+}
+
+/// Puts the job of a command together. May block.
+pub(super) fn job(
+    world: &World,
+    settings: &RunSettings,
+    asked: &Asked,
+    workspace: Opened,
+) -> Result<Job, ToolError> {
+    let Asked { run, how, caller } = asked;
+    let home = config::environment("HOME").map(PathBuf::from).unwrap_or_default();
+    let toolchains = toolchains::find(&home, &workspace.path);
+    let shell = shell();
+    let env = environment(&Ingredients {
+        run,
+        terminal: how.terminal,
+        toolchains: &toolchains,
+        author: &author(&home),
+        passed: &settings.env,
+        shell,
+    });
+    let temp = world.temp_folder(caller)?;
+    let own_home = temp.join(".home");
+    std::fs::create_dir_all(&own_home).map_err(ToolError::internal)?;
+    let (read_only, hidden) = world.guarded(caller)?;
+    let masked = hidden.into_iter().chain(toolchains.secret.iter().cloned()).collect();
+    Ok(Job {
+        cwd: cwd(&workspace.path, run),
+        env,
+        binds: binds(&toolchains, &settings.read, &workspace.path),
+        workspace: Some(Workspace {
+            source: Source::Fd(workspace.root),
+            target: workspace.path,
+            mode: workspace.changes,
+        }),
+        read_only,
+        masked,
+        temp: Scratch::Folder(Source::Path(temp)),
+        home: Some(Home { target: HOME.into(), scratch: Scratch::Folder(Source::Path(own_home)) }),
+        network: network(run),
+        limits: settings.limits.clone(),
+        stdio: stdio(*how),
+        minimum: settings.minimum,
+        ..Job::new([shell, "-c", &run.command])
+    })
+}
+
+/// The shell that people expect, or the one that is always there.
+fn shell() -> &'static str {
+    if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" }
+}
+
+fn cwd(root: &Path, run: &Run) -> PathBuf {
+    let cwd = run.cwd.as_str();
+    if cwd == "." { root.to_owned() } else { root.join(cwd) }
+}
+
+const fn network(run: &Run) -> Network {
+    match run.reach {
+        Reach::Nobody => Network::None,
+        Reach::Hosts(_) => Network::Proxied { port: PROXY_PORT },
+        Reach::Everybody => Network::Host,
+    }
+}
+
+const fn stdio(how: How) -> Stdio {
+    match how.terminal {
+        Terminal::Yes => Stdio::Pty { rows: SIZE.0, cols: SIZE.1 },
+        Terminal::No => Stdio::Piped,
+    }
+}
+
+/// Folders of the host that commands can read.
+fn binds(toolchains: &Found, read: &[PathBuf], workspace: &Path) -> Vec<Bind> {
+    let configured = read.iter().filter_map(|path| path.canonicalize().ok());
+    let outside = configured.filter(|path| !workspace.starts_with(path));
+    let all = toolchains.folders.iter().cloned().chain(outside);
+    let bind = |path: PathBuf| Bind {
+        source: Source::Path(path.clone()),
+        target: path,
+        access: Access::ReadOnly,
+    };
+    all.map(bind).collect()
+}

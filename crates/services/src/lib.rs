@@ -1,0 +1,10 @@
+//! What stands behind a capability and lives longer than a call.
+//!
+//! One folder each. This crate must not know stages, policy or transports: it is given what was
+//! decided, and does that.
+//!
+//! Start from [`Runner`], which runs commands.
+
+mod exec;
+
+pub use exec::Runner;

@@ -1,0 +1,55 @@
+//! Everything a gate can hand to a tool.
+
+use std::sync::Arc;
+
+use services::Runner;
+use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, ToolError};
+use world::World;
+
+/// The world, and what runs commands in it.
+#[derive(Debug)]
+pub(crate) struct Everything {
+    pub(crate) world: Arc<World>,
+    pub(crate) runner: Arc<Runner>,
+}
+
+impl Capabilities for Everything {
+    fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError> {
+        self.world.disk(caller)
+    }
+
+    fn net(&self, caller: &Caller) -> Result<Arc<dyn Net>, ToolError> {
+        self.world.net(caller)
+    }
+
+    fn exec(&self, _: &Caller) -> Result<Arc<dyn Exec>, ToolError> {
+        Ok(self.runner.clone())
+    }
+
+    fn artifacts(&self) -> Arc<dyn ArtifactStore> {
+        self.world.artifacts()
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        self.world.clock()
+    }
+
+    fn missing(&self, capability: Capability) -> Option<String> {
+        match capability {
+            Capability::Exec if sandbox::is_initialised() => None,
+            Capability::Exec => Some(sandbox::SandboxError::NotInitialised.to_string()),
+            Capability::Files
+            | Capability::Network
+            | Capability::Messages
+            | Capability::Browser
+            | Capability::Media
+            | Capability::Schedule
+            | Capability::Nodes
+            | Capability::Location => self.world.missing(capability),
+        }
+    }
+
+    fn missing_program(&self, program: &str) -> Option<String> {
+        self.world.missing_program(program)
+    }
+}

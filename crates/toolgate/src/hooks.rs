@@ -1,0 +1,168 @@
+//! Programs of the operator's that see calls.
+
+use std::{sync::Arc, time::Duration};
+
+use arc_swap::ArcSwap;
+use config::{Config, HookEvent};
+use gate::{Before, Hook, HookCall};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use services::Runner;
+use tool::{BoxFuture, ToolInfo, ToolOutput, ToolResult};
+
+/// The hooks of the configuration, in order. Each gets a call as JSON on standard input.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    runner: Arc<Runner>,
+    programs: ArcSwap<Vec<Program>>,
+}
+
+#[derive(Debug)]
+struct Program {
+    argv: Vec<String>,
+    on: HookEvent,
+    /// Patterns of tool names; none is all of them.
+    tools: Option<Vec<String>>,
+    timeout: Duration,
+}
+
+/// What a program wants done with a call.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "action", deny_unknown_fields)]
+enum Wish {
+    Continue,
+    Rewrite { arguments: Value },
+    Block { reason: String },
+    Answer { result: Value },
+}
+
+impl Programs {
+    pub(crate) fn new(runner: Arc<Runner>, config: &Config) -> Self {
+        Self { runner, programs: ArcSwap::from_pointee(programs(config)) }
+    }
+
+    /// Takes over changed settings.
+    pub(crate) fn configure(&self, config: &Config) {
+        self.programs.store(Arc::new(programs(config)));
+    }
+
+    async fn before(&self, call: HookCall<'_>) -> Result<Before, String> {
+        let mut args = None;
+        for program in self.programs.load_full().iter().filter(|p| p.sees(call, HookEvent::Before))
+        {
+            let asked = json!({
+                "event": HookEvent::Before.name(),
+                "call": described(call, args.as_ref().unwrap_or(call.args)),
+            });
+            match self.ask(program, &asked).await? {
+                Wish::Continue => {}
+                Wish::Rewrite { arguments } => args = Some(arguments),
+                Wish::Block { reason } => return Ok(Before::Block(reason)),
+                Wish::Answer { result: Value::String(text) } => {
+                    return Ok(Before::Answer(ToolOutput::text(text)));
+                }
+                Wish::Answer { result } => return Ok(Before::Answer(ToolOutput::json(result))),
+            }
+        }
+        Ok(args.map_or(Before::Continue, Before::Rewrite))
+    }
+
+    async fn ask(&self, program: &Program, asked: &Value) -> Result<Wish, String> {
+        let input = asked.to_string();
+        let named = |problem: String| {
+            let name = program.argv.first().map(String::as_str).unwrap_or_default();
+            format!("hook `{name}`: {problem}")
+        };
+        let answer = self.runner.filter(&program.argv, input.as_bytes(), program.timeout).await;
+        let answer = answer.map_err(named)?;
+        if answer.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Wish::Continue);
+        }
+        serde_json::from_slice(&answer)
+            .map_err(|error| named(format!("unreadable answer: {error}")))
+    }
+}
+
+impl Program {
+    fn sees(&self, call: HookCall<'_>, on: HookEvent) -> bool {
+        let named = |tools: &Vec<String>| {
+            let tool = ToolInfo::new(call.tool, "", Value::Null);
+            tools.iter().any(|pattern| policy::matches(pattern, &tool))
+        };
+        self.on == on && self.tools.as_ref().is_none_or(named)
+    }
+}
+
+fn programs(config: &Config) -> Vec<Program> {
+    let mut numbered: Vec<_> = config.hooks.iter().collect();
+    numbered.sort_by_key(|(number, _)| number.parse().unwrap_or(usize::MAX));
+    let program = |(_, hook): (&String, &config::Hook)| Program {
+        argv: hook.command.value.iter().map(|word| word.value.clone()).collect(),
+        on: hook.on.value,
+        tools: hook
+            .tools
+            .as_ref()
+            .map(|names| names.value.iter().map(|name| name.value.clone()).collect()),
+        timeout: config.limits.hook_timeout.value,
+    };
+    numbered.into_iter().map(program).collect()
+}
+
+/// A call, as programs see it.
+fn described(call: HookCall<'_>, args: &Value) -> Value {
+    let HookCall { id, caller, tool, args: _ } = call;
+    json!({
+        "id": id,
+        "tool": tool,
+        "arguments": args,
+        "user": caller.user,
+        "agent": caller.agent,
+        "session": caller.session,
+        "sender": caller.sender,
+        "channel": caller.channel,
+        "provider": caller.provider,
+    })
+}
+
+impl Hook for Programs {
+    fn name(&self) -> &'static str {
+        "hooks"
+    }
+
+    fn is_idle(&self) -> bool {
+        self.programs.load().is_empty()
+    }
+
+    fn before_tool_call<'a>(&'a self, call: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {
+        Box::pin(self.before(call))
+    }
+
+    fn after_tool_call<'a>(
+        &'a self,
+        call: HookCall<'a>,
+        result: &'a ToolResult,
+        took: Duration,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let programs = self.programs.load_full();
+            for program in programs.iter().filter(|program| program.sees(call, HookEvent::After)) {
+                let told = json!({
+                    "event": HookEvent::After.name(),
+                    "call": described(call, call.args),
+                    "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                    "outcome": match result {
+                        Ok(output) => json!({"status": "success", "text": output.joined_text()}),
+                        Err(error) => json!({
+                            "status": "error",
+                            "error_type": error.kind(),
+                            "message": error.to_string(),
+                        }),
+                    },
+                });
+                if let Err(problem) = self.ask(program, &told).await {
+                    tracing::warn!(call = %call.id, problem, "a hook failed");
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! What a command wrote, as text.
+
+use tool::{Captured, Redact, Stream};
+
+use super::part::{MARGIN, ceil, floor, lossy, whole, within};
+
+/// What a command wrote.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// Both outputs, in the order they came.
+    pub(crate) all: String,
+    /// Each of them, where they were kept apart.
+    pub(crate) apart: Option<Apart>,
+    /// How many bytes of it are missing.
+    pub(crate) left_out: u64,
+}
+
+/// The two outputs.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Output {
+    pub(crate) fn new(captured: &Captured, redact: &dyn Redact) -> Self {
+        let Captured { head, left_out, tail } = captured;
+        let both = Ends { head: bytes(head, None), tail: bytes(tail, None) };
+        let (all, left_out) = both.joined(*left_out, redact, "");
+        let only = |stream| {
+            let ends = Ends { head: bytes(head, Some(stream)), tail: bytes(tail, Some(stream)) };
+            // Of which output the missing bytes are, nobody counted.
+            ends.joined(captured.left_out, redact, "up to ").0
+        };
+        let apart = Apart { stdout: only(Stream::Stdout), stderr: only(Stream::Stderr) };
+        Self { all, apart: Some(apart), left_out }
+    }
+
+    /// What a process wrote, from byte `left_out` on.
+    pub(crate) fn tail(text: String, left_out: u64) -> Self {
+        let all = if left_out == 0 { text } else { gap(left_out, "") + &text };
+        Self { all, apart: None, left_out }
+    }
+}
+
+/// The beginning and the end of an output.
+struct Ends {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Ends {
+    /// Both, with a mark between them if something is missing there, and how much that is.
+    fn joined(self, left_out: u64, redact: &dyn Redact, roughly: &str) -> (String, u64) {
+        let Self { mut head, tail } = self;
+        if left_out == 0 || head.is_empty() && tail.is_empty() {
+            head.extend(tail);
+            return (lossy(&head), left_out);
+        }
+        // What is beside the gap may be half a secret, which nobody would recognise.
+        let margin = |bytes: &[u8]| MARGIN.min(bytes.len() / 8);
+        let end = floor(&head, whole(&head).saturating_sub(margin(&head)));
+        let start = ceil(&tail, margin(&tail));
+        let (kept, after) = head.split_at(end);
+        let (before, rest) = tail.split_at(start);
+        let missing = left_out + (after.len() + before.len()) as u64;
+        let mut text = within("", &lossy(kept), &lossy(after), redact);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&gap(missing, roughly));
+        text.push_str(&within(&lossy(before), &lossy(rest), "", redact));
+        (text, missing)
+    }
+}
+
+fn gap(bytes: u64, roughly: &str) -> String {
+    format!("[… {roughly}{bytes} bytes left out …]\n")
+}
+
+/// The pieces, of one stream or of both, put together.
+fn bytes(pieces: &[(Stream, Vec<u8>)], stream: Option<Stream>) -> Vec<u8> {
+    let wanted = pieces.iter().filter(|(from, _)| stream.is_none_or(|stream| stream == *from));
+    wanted.map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>().concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Secret;
+
+    impl Redact for Secret {
+        fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+            text.replace("hunter2", "⟦x⟧").into()
+        }
+    }
+
+    fn shown(head: &[(Stream, &[u8])], left_out: u64, tail: &[(Stream, &[u8])]) -> [String; 3] {
+        let owned = |pieces: &[(Stream, &[u8])]| -> Vec<_> {
+            pieces.iter().map(|(stream, bytes)| (*stream, bytes.to_vec())).collect()
+        };
+        let captured = Captured { head: owned(head), left_out, tail: owned(tail) };
+        let Output { all, apart, left_out: _ } = Output::new(&captured, &Secret);
+        let Apart { stdout, stderr } = apart.unwrap();
+        [all, stdout, stderr]
+    }
+
+    #[test]
+    fn both_outputs_are_there_together_and_apart() {
+        let out = |text: &'static [u8]| (Stream::Stdout, text);
+        let err = |text: &'static [u8]| (Stream::Stderr, text);
+        for (head, left_out, tail, expected) in [
+            (vec![], 0, vec![], ["", "", ""]),
+            (
+                vec![out(b"a\n"), err(b"b\n"), out(b"c\n")],
+                0,
+                vec![],
+                ["a\nb\nc\n", "a\nc\n", "b\n"],
+            ),
+            (vec![out(b"gr\xc3")], 0, vec![out(b"\xbcn")], ["grün", "grün", ""]),
+            (vec![out(b"\xff\0")], 0, vec![], ["\u{fffd}\0", "\u{fffd}\0", ""]),
+            (
+                vec![out(b"a\xc3")],
+                5,
+                vec![out(b"\xbcb")],
+                ["a\n[… 7 bytes left out …]\nb", "a\n[… up to 7 bytes left out …]\nb", ""],
+            ),
+        ] {
+            assert_eq!(shown(&head, left_out, &tail), expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn half_a_secret_beside_the_gap_is_left_out() {
+        let head = format!("{} hun", "x".repeat(100));
+        let tail = format!("ter2 {}", "y".repeat(100));
+        let [all, ..] =
+            shown(&[(Stream::Stdout, head.as_bytes())], 9, &[(Stream::Stderr, tail.as_bytes())]);
+        let expected = format!("{}\n[… 35 bytes left out …]\n{}", "x".repeat(91), "y".repeat(92));
+        assert_eq!(all, expected);
+    }
+}

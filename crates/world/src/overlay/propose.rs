@@ -1,0 +1,77 @@
+//! What a command changed, for people to look at.
+
+use std::{fs::File, io::Read, os::fd::OwnedFd, time::Duration};
+
+use rustix::fs::{Mode, OFlags, openat};
+use similar::TextDiffConfig;
+use tool::{ChangeKind, FileContent, FilePath, FileState, Proposed};
+
+use crate::{
+    beneath::{Links, open_file},
+    commit::{Content, Moved, Wanted},
+    stat::stat_at,
+    workspace::Workspace,
+};
+
+/// Longer files are not compared line by line.
+const MAX_BYTES: u64 = 1 << 20;
+/// Comparing stops looking for the shortest way after this.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One change, in words and line by line.
+pub(super) fn propose(workspace: &Workspace, wanted: &Wanted) -> Proposed {
+    let path = &wanted.path;
+    let beneath = stat_at(&workspace.root, path.as_str()).ok();
+    let change = match (&wanted.content, &beneath) {
+        (Content::Removed, _) => ChangeKind::Deleted,
+        (Content::Moved(_), None) => ChangeKind::Created,
+        (Content::Moved(_) | Content::Given(_), _) => ChangeKind::Modified,
+    };
+    let old = || text(open_file(&workspace.root, path.as_str(), Links::Refused).ok()?.0);
+    let (what, diff) = match &wanted.content {
+        Content::Removed => ("removed".to_owned(), old().map(|old| unified(path, &old, ""))),
+        Content::Moved(moved) => described(path, moved, old),
+        Content::Given(FileContent::FolderMode(mode)) => (format!("folder mode {mode:o}"), None),
+        Content::Given(_) => (String::new(), None),
+    };
+    Proposed { path: path.clone(), change, what, diff }
+}
+
+fn described(
+    path: &FilePath,
+    moved: &Moved,
+    old: impl Fn() -> Option<String>,
+) -> (String, Option<String>) {
+    match &moved.state {
+        FileState::File { bytes, mode, .. } => {
+            let new = open(&moved.folder, &moved.name).and_then(text);
+            let diff = new.map(|new| unified(path, &old().unwrap_or_default(), &new));
+            let what = if diff.is_some() { "text" } else { "not shown as text" };
+            (format!("{bytes} bytes, {what}, mode {mode:o}"), diff.filter(|diff| !diff.is_empty()))
+        }
+        FileState::Link { target } => (format!("link to `{target}`"), None),
+        FileState::Tree { entries, bytes, .. } => {
+            (format!("folder with {entries} entries, {bytes} bytes"), None)
+        }
+        FileState::Absent | FileState::Folder { .. } => (String::new(), None),
+    }
+}
+
+fn open(folder: &OwnedFd, name: &[u8]) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::empty()).ok().map(File::from)
+}
+
+/// All of a file, if it is text and not too long.
+fn text(file: File) -> Option<String> {
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let fits = bytes.len() as u64 <= MAX_BYTES && !bytes.contains(&0);
+    String::from_utf8(bytes).ok().filter(|_| fits)
+}
+
+fn unified(path: &FilePath, old: &str, new: &str) -> String {
+    let diff = TextDiffConfig::default().timeout(PATIENCE).diff_lines(old, new);
+    let (a, b) = (format!("a/{path}"), format!("b/{path}"));
+    diff.unified_diff().header(&a, &b).to_string()
+}
