@@ -63,11 +63,7 @@ impl RunProgram {
         let operation = Operation {
             info: info(),
             args: json!({"command": run.command}),
-            prepared: Box::new(Program {
-                run,
-                review: AtTerminal::new(self.keep, self.drop),
-                ended: ended.clone(),
-            }),
+            prepared: Box::new(Program { run, review: self.reviewer(), ended: ended.clone() }),
         };
         let outcome = gate.perform(&context::caller(&self.identity), operation).await;
         gate.runner().shutdown().await;
@@ -82,6 +78,14 @@ impl RunProgram {
         let read = self.read.iter().cloned().map(Into::into);
         config.tools.isolation.read.value.extend(read);
         config
+    }
+
+    const fn reviewer(&self) -> AtTerminal {
+        match (self.keep, self.drop) {
+            (true, _) => AtTerminal::KeepsAll,
+            (_, true) => AtTerminal::DropsAll,
+            (false, false) => AtTerminal::Asks,
+        }
     }
 
     fn planned(&self) -> Run {

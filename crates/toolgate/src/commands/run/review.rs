@@ -19,16 +19,6 @@ pub(super) enum AtTerminal {
     DropsAll,
 }
 
-impl AtTerminal {
-    pub(super) const fn new(keep: bool, drop: bool) -> Self {
-        match (keep, drop) {
-            (true, _) => Self::KeepsAll,
-            (_, true) => Self::DropsAll,
-            (false, false) => Self::Asks,
-        }
-    }
-}
-
 impl Review for AtTerminal {
     fn judge<'a>(&'a self, proposed: &'a [Proposed]) -> BoxFuture<'a, Result<Keep, ToolError>> {
         Box::pin(async move {
