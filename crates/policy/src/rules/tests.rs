@@ -11,6 +11,10 @@ fn tool(name: &str) -> ToolInfo {
         return info;
     }
     let info = Info { section: Section::Fs, profiles: &[Profile::Coding], ..Info::DEFAULT };
+    let info = match name {
+        "exec" => Info { section: Section::Runtime, aliases: &["bash"], ..info },
+        _ => info,
+    };
     ToolInfo::with(name, "A tool.", json!({}), info)
 }
 
@@ -197,8 +201,7 @@ fn a_denied_name_is_compared_in_its_canonical_form() {
         let config = config::parse(&format!("[tools]\ndeny = [\"{deny}\"]"), "t.toml").unwrap();
         let rule = Rules::new(&config, &caller("")).against(&tool(name));
         assert_eq!(rule.is_some(), denied, "{deny}");
-        let all = planned();
-        let warned = !warnings(&config, &all.iter().collect::<Vec<_>>()).is_empty();
+        let warned = !warnings(&config, &[&tool(name)]).is_empty();
         assert_eq!(warned, !denied, "{deny}");
     }
 }

@@ -281,13 +281,13 @@ async fn folders_can_lie_in_each_other() {
         }),
         workspace: Some(sandbox::Workspace {
             source: Source::Path(folder.workspace.clone()),
-            target: "/home/somebody/work".into(),
+            target: "/home/somebody/project".into(),
             mode: Changes::Direct,
         }),
         binds: vec![
             Bind {
                 source: Source::Path(tools.join("tool")),
-                target: "/home/somebody/work/.tools/tool".into(),
+                target: "/home/somebody/project/.tools/tool".into(),
                 access: Access::ReadOnly,
             },
             Bind {
@@ -296,7 +296,7 @@ async fn folders_can_lie_in_each_other() {
                 access: Access::ReadOnly,
             },
         ],
-        cwd: "/home/somebody/work".into(),
+        cwd: "/home/somebody/project".into(),
         env: vec![("HOME".into(), "/home/somebody".into())],
         ..shell(
             "cat file .tools/tool /opt/deep/tools/tool; echo t > /tmp/t; echo h > ~/h; ls /home",
