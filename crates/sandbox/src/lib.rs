@@ -54,7 +54,6 @@ mod source;
 #[cfg(target_os = "linux")]
 mod spec;
 #[cfg(target_os = "linux")]
-mod spread;
 #[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]
@@ -78,7 +77,6 @@ pub use self::{
     init::{init, was_called as is_initialised},
     process::Process,
     sandbox::Sandbox,
-    spread::spread,
     stdio::{Input, Output},
     sys::watch,
 };

@@ -165,6 +165,8 @@ pub struct ProcessStatus {
     pub written: u64,
     /// Whether it has a terminal.
     pub terminal: Terminal,
+    /// What else is to be known about what it did.
+    pub notes: Vec<String>,
 }
 
 /// A part of what a process wrote.

@@ -30,6 +30,8 @@ mod data;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
+mod fence;
+#[cfg(target_os = "linux")]
 mod lock;
 #[cfg(target_os = "linux")]
 mod overlay;
@@ -63,6 +65,7 @@ pub use self::{
 };
 #[cfg(target_os = "linux")]
 pub use self::{
+    fence::Fence,
     overlay::{Collected, Committed, Overlay},
     world::World,
 };

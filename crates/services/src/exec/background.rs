@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     fmt,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -17,12 +18,12 @@ use tokio::{
 use tool::{
     BoxFuture, Ended, OutputPart, Place, Process, ProcessStatus, Start, Terminal, ToolError,
 };
-use world::Proxy;
+use world::{Fence, Proxy};
 
 use super::{
     GONE, Runner, egress,
     foreground::{Stopped, ended},
-    job::{Asked, Opened, job},
+    job::{Asked, Guards, Opened, job},
     problem::not_started,
     pump::Pump,
 };
@@ -43,11 +44,17 @@ pub(super) async fn start(
     let prepare = move || {
         let path = world.root(&asked.caller)?;
         let root = std::fs::File::open(&path).map_err(ToolError::internal)?.into();
-        let workspace = Opened { root, path, changes: Changes::Direct };
-        job(&world, &settings, &asked, workspace)
+        let mut fence = world.fence(&asked.caller)?;
+        let guards = Guards {
+            read_only: fence.read_only.clone(),
+            absent: std::mem::take(&mut fence.absent),
+            masked: std::mem::take(&mut fence.masked),
+        };
+        let workspace = Opened { root, path, changes: Changes::Direct, guards };
+        Ok((job(&world, &settings, &asked, workspace)?, fence))
     };
     let prepared = tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?;
-    let job = prepared?;
+    let (job, fence) = prepared?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let (to, from) = mpsc::channel(PENDING);
@@ -64,7 +71,8 @@ pub(super) async fn start(
         state: Mutex::default(),
     });
     let feeding = tokio::spawn(feed(process.take_stdin(), from));
-    tokio::spawn(background.clone().watch(process, proxy, start.how.timeout, feeding));
+    let held = Held { _way_out: proxy, fence };
+    tokio::spawn(background.clone().watch(process, held, start.how.timeout, feeding));
     runner.processes.add(start.caller, background.clone());
     Ok(background)
 }
@@ -94,6 +102,32 @@ async fn feed(input: Option<Input>, mut from: mpsc::Receiver<Typed>) {
     }
 }
 
+/// What is needed as long as a process runs, and at its end.
+struct Held {
+    _way_out: Option<Proxy>,
+    fence: Fence,
+}
+
+impl Held {
+    /// What has to be said about what the process left.
+    async fn settle(self) -> Vec<String> {
+        let look = move || self.fence.appeared();
+        let appeared = match tokio::task::spawn_blocking(look).await {
+            Ok(Ok(appeared)) => appeared,
+            Ok(Err(error)) => return vec![error.to_string()],
+            Err(error) => return vec![error.to_string()],
+        };
+        let note = |path: PathBuf| {
+            format!(
+                "`{}` is new and protected: it decides what other programs run. Look at it before you \
+                 use it, or remove it",
+                path.display()
+            )
+        };
+        appeared.into_iter().map(note).collect()
+    }
+}
+
 /// A command in the background.
 pub(super) struct Background {
     id: String,
@@ -113,13 +147,14 @@ struct State {
     output: VecDeque<u8>,
     written: u64,
     ended: Option<(Ended, Instant)>,
+    notes: Vec<String>,
 }
 
 impl Background {
     async fn watch(
         self: Arc<Self>,
         mut process: sandbox::Process,
-        way_out: Option<Proxy>,
+        held: Held,
         most: Duration,
         feeding: JoinHandle<()>,
     ) {
@@ -160,9 +195,12 @@ impl Background {
                 max_rss_bytes: 0,
             },
         };
-        drop(way_out);
+        let notes = held.settle().await;
         feeding.abort();
-        self.state().ended = Some((ended, Instant::now()));
+        let mut state = self.state();
+        state.notes = notes;
+        state.ended = Some((ended, Instant::now()));
+        drop(state);
         self.news.notify_waiters();
     }
 
@@ -203,6 +241,7 @@ impl Process for Background {
             ended: ended.map(|(ended, _)| ended.clone()),
             written: state.written,
             terminal: self.terminal,
+            notes: state.notes.clone(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
     GONE, Runner,
     capture::Capture,
     egress,
-    job::{Asked, Opened, job},
+    job::{Asked, Guards, Opened, job},
     problem::not_started,
     pump::Pump,
 };
@@ -54,6 +54,8 @@ pub(super) async fn prepare(
             root: overlay.root_fd().try_clone_to_owned().map_err(ToolError::internal)?,
             path: overlay.root().to_owned(),
             changes: Changes::Overlay { layers: Source::Fd(layers) },
+            // What is protected elsewhere in it is left out when the changes are kept.
+            guards: Guards { read_only: world.protected(&asked.caller), ..Guards::default() },
         };
         let job = job(&world, &settings, &asked, workspace)?;
         Ok((job, overlay))

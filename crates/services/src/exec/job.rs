@@ -24,6 +24,16 @@ pub(super) struct Opened {
     pub(super) root: OwnedFd,
     pub(super) path: PathBuf,
     pub(super) changes: Changes,
+    /// What is to be kept from the command although it lies in there.
+    pub(super) guards: Guards,
+}
+
+/// Paths in a workspace that must not change, come into being, or be seen.
+#[derive(Default)]
+pub(super) struct Guards {
+    pub(super) read_only: Vec<PathBuf>,
+    pub(super) absent: Vec<PathBuf>,
+    pub(super) masked: Vec<PathBuf>,
 }
 
 /// What of a [`Start`] a job depends on.
@@ -61,8 +71,9 @@ pub(super) fn job(
     let temp = world.temp_folder(caller)?;
     let own_home = temp.join(".home");
     std::fs::create_dir_all(&own_home).map_err(ToolError::internal)?;
-    let (read_only, hidden) = world.guarded(caller)?;
-    let masked = hidden.into_iter().chain(toolchains.secret.iter().cloned()).collect();
+    let Guards { read_only, absent, mut masked } = workspace.guards;
+    masked.extend(world.hidden(caller)?);
+    masked.extend(toolchains.secret.iter().cloned());
     Ok(Job {
         cwd: cwd(&workspace.path, run),
         env,
@@ -74,6 +85,7 @@ pub(super) fn job(
         }),
         read_only,
         masked,
+        absent,
         temp: Scratch::Folder(Source::Path(temp)),
         home: Some(Home { target: HOME.into(), scratch: Scratch::Folder(Source::Path(own_home)) }),
         network: network(run),

@@ -3,6 +3,7 @@
 mod gates;
 mod grep;
 mod measure;
+mod spawn;
 mod views;
 mod wire;
 
@@ -71,6 +72,9 @@ impl Bench {
         }
         if Format::ALL.iter().any(|format| wire::NAMES.iter().any(|name| wanted(&name(*format)))) {
             rows.extend(wire::all());
+        }
+        if spawn::NAMES.iter().any(|name| wanted(name)) {
+            rows.extend(spawn::all().await?);
         }
         if wanted("grep.tree") {
             rows.push(grep::tree().await?);

@@ -86,7 +86,8 @@ impl Entry {
     fn new(process: &dyn Process) -> Self {
         let status = process.status();
         let state = State::new(process, &status);
-        let ProcessStatus { command, cwd, place, pid, age, ended: _, written, terminal } = status;
+        let ProcessStatus { command, cwd, place, pid, age, ended: _, written, terminal, notes: _ } =
+            status;
         Self {
             state,
             command,

@@ -240,7 +240,8 @@ async fn going_on(ctx: &ToolContext, process: Arc<dyn tool::Process>) -> ToolRes
         };
         let part = Part::tail(&*process, MAX_BYTES, &*redact);
         let output = Output::tail(part.output, part.offset);
-        let notes = vec![NOT_UNDOABLE.to_owned()];
+        let mut notes = vec![NOT_UNDOABLE.to_owned()];
+        notes.extend(status.notes);
         let at = Where { cwd: status.cwd, place: status.place, changed: Vec::new(), notes };
         Ok(Completed::new(&ended, output, at).output(&ended, &*redact))
     })

@@ -23,6 +23,9 @@ pub(crate) struct State {
     status: &'static str,
     #[serde(flatten)]
     end: Option<End>,
+    /// What else is worth knowing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl State {
@@ -31,16 +34,22 @@ impl State {
             process_id: process.id().to_owned(),
             status: if status.ended.is_some() { "exited" } else { "running" },
             end: status.ended.as_ref().map(End::from),
+            notes: status.notes.clone(),
         }
     }
 
     /// A sentence without its end.
     pub(crate) fn words(&self) -> String {
-        let Self { process_id, status: _, end } = self;
-        end.as_ref().map_or_else(
+        let Self { process_id, status: _, end, notes } = self;
+        let mut words = end.as_ref().map_or_else(
             || format!("process `{process_id}` is running"),
             |end| format!("process `{process_id}` has ended: {end}"),
-        )
+        );
+        for note in notes {
+            words.push_str("; ");
+            words.push_str(note);
+        }
+        words
     }
 }
 

@@ -141,6 +141,7 @@ impl Fake {
             ended: None,
             written: output.len() as u64,
             terminal: Terminal::No,
+            notes: Vec::new(),
         };
         let state = State {
             status,

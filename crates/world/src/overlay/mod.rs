@@ -61,17 +61,19 @@ impl World {
         Ok(self.workspace_of(caller).temp()?.path().to_owned())
     }
 
-    /// Paths in the caller's workspace that exist and that no tool may write or see: (read-only,
-    /// invisible).
-    pub fn guarded(&self, caller: &Caller) -> Result<(Vec<PathBuf>, Vec<PathBuf>), ToolError> {
+    /// Paths at the top of the caller's workspace that exist and that no tool may write. May block.
+    pub fn protected(&self, caller: &Caller) -> Vec<PathBuf> {
         let workspace = self.workspace_of(caller);
         let root = workspace.root.path();
         let rules = workspace.common.protected.rules();
-        let found =
-            rules.map(|rule| root.join(rule)).filter(|path| path.symlink_metadata().is_ok());
+        rules.map(|rule| root.join(rule)).filter(|path| path.symlink_metadata().is_ok()).collect()
+    }
+
+    /// What in the caller's workspace no tool may see.
+    pub fn hidden(&self, caller: &Caller) -> Result<Option<PathBuf>, ToolError> {
+        let workspace = self.workspace_of(caller);
         let data = workspace.common.data.path().map_err(ToolError::internal)?;
-        let hidden = data.starts_with(root).then_some(data);
-        Ok((found.collect(), hidden.into_iter().collect()))
+        Ok(data.starts_with(workspace.root.path()).then_some(data))
     }
 
     /// Where the caller's workspace is.

@@ -4,6 +4,7 @@
 mod advisories;
 mod artifacts;
 mod commits;
+mod fencing;
 mod helper;
 mod looking;
 mod overlays;

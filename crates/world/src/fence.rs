@@ -1,0 +1,170 @@
+//! What a command that changes the workspace itself must not touch.
+//!
+//! Changes on an overlay are looked at before they are kept. A command in the background has none:
+//! what it must not change is found before it starts, and what it should not have made after.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    ffi::OsStr,
+    io,
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::ffi::OsStrExt,
+    },
+    path::{Path, PathBuf},
+};
+
+use policy::Protected;
+use rustix::{
+    fs::{AtFlags, Dir, FileType, statat},
+    io::Errno,
+};
+use tool::{Caller, ToolError};
+
+use crate::{
+    World,
+    beneath::{Links, open_folder},
+    workspace::Workspace,
+};
+
+/// A workspace with more in it cannot be looked through for every command.
+const MOST_ENTRIES: usize = 2_000_000;
+/// Nobody nests folders deeper than this to work in them.
+const DEEPEST: usize = 200;
+/// Folders that do no harm while they are empty, and of which `git` runs what is in them.
+const HELD: [&str; 4] = [".git/hooks", ".git/info", ".git/modules", ".git/worktrees"];
+
+/// What is to be kept from a command that changes the workspace itself.
+#[derive(Debug)]
+pub struct Fence {
+    workspace: Workspace,
+    /// What exists and must not change.
+    pub read_only: Vec<PathBuf>,
+    /// What must not come into being.
+    pub absent: Vec<PathBuf>,
+    /// What must not be reached: sockets, behind which somebody outside listens.
+    pub masked: Vec<PathBuf>,
+}
+
+impl World {
+    /// Looks through the caller's workspace. May block.
+    pub fn fence(&self, caller: &Caller) -> Result<Fence, ToolError> {
+        let workspace = self.workspace_of(caller);
+        let Found { protected, sockets } = found(&workspace)?;
+        let root = workspace.root.path();
+        let is_repository = root.join(".git").is_dir();
+        let missing = |rule: &&str| is_repository && !protected.contains(Path::new(rule));
+        Ok(Fence {
+            absent: HELD.into_iter().filter(missing).map(|rule| root.join(rule)).collect(),
+            read_only: protected.iter().map(|path| root.join(path)).collect(),
+            masked: sockets.iter().map(|path| root.join(path)).collect(),
+            workspace,
+        })
+    }
+}
+
+impl Fence {
+    /// What is protected and was not there before, within the workspace. May block.
+    pub fn appeared(&self) -> Result<Vec<PathBuf>, ToolError> {
+        let root = self.workspace.root.path();
+        let is_new = |path: &PathBuf| !self.read_only.contains(&root.join(path));
+        Ok(found(&self.workspace)?.protected.into_iter().filter(is_new).collect())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    protected: BTreeSet<PathBuf>,
+    sockets: BTreeSet<PathBuf>,
+}
+
+fn found(workspace: &Workspace) -> Result<Found, ToolError> {
+    let protected = &workspace.common.protected;
+    let mut search = Search {
+        protected,
+        ends: protected.rules().filter_map(|rule| rule.rsplit('/').next()).collect(),
+        data: workspace.common.data.path().map_err(ToolError::internal)?,
+        root: workspace.root.path(),
+        entries: 0,
+        found: Found::default(),
+    };
+    search.folder(workspace.root.as_fd(), Path::new(""), 0).map_err(|error| {
+        let root = workspace.root.path().display();
+        ToolError::failed_by(
+            format!("`{root}` cannot be looked through for what is protected: {error}"),
+            error,
+        )
+    })?;
+    Ok(search.found)
+}
+
+struct Search<'a> {
+    protected: &'a Protected,
+    /// The last part of each rule: only what is called so can be meant by one.
+    ends: HashSet<&'a str>,
+    data: PathBuf,
+    root: &'a Path,
+    entries: usize,
+    found: Found,
+}
+
+impl Search<'_> {
+    fn folder(&mut self, folder: BorrowedFd<'_>, inner: &Path, depth: usize) -> io::Result<()> {
+        if depth > DEEPEST {
+            return Err(io::Error::other(format!("folders are nested {DEEPEST} deep")));
+        }
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(io::Error::other(format!("it has more than {MOST_ENTRIES} entries")));
+            }
+            let mut kind = entry.file_type();
+            // Not every file system says it with the name.
+            if kind == FileType::Unknown {
+                let stat = statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+                kind = FileType::from_raw_mode(stat.st_mode);
+            }
+            self.entry(folder, inner.join(OsStr::from_bytes(name)), kind, depth)?;
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        path: PathBuf,
+        kind: FileType,
+        depth: usize,
+    ) -> io::Result<()> {
+        if self.is_protected(&path, kind) {
+            self.found.protected.insert(path);
+        } else if kind == FileType::Socket {
+            self.found.sockets.insert(path);
+        } else if kind == FileType::Directory && self.root.join(&path) != self.data {
+            let Some(name) = path.file_name() else { return Ok(()) };
+            return match open_folder(folder, name, Links::Refused) {
+                Ok(inner) => self.folder(inner.as_fd(), &path, depth + 1),
+                // Another file system is not part of the workspace; into what is closed to us the
+                // command cannot go either.
+                Err(Errno::XDEV | Errno::ACCESS | Errno::NOENT) => Ok(()),
+                Err(errno) => Err(errno.into()),
+            };
+        }
+        Ok(())
+    }
+
+    fn is_protected(&self, path: &Path, kind: FileType) -> bool {
+        let Some(path) = path.to_str() else { return false };
+        let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let may_be_meant = self.ends.contains(name.as_str());
+        if kind == FileType::Directory {
+            return may_be_meant && self.protected.folder_rule(path).is_some();
+        }
+        (may_be_meant || name == ".git") && self.protected.rule(path).is_some()
+    }
+}
