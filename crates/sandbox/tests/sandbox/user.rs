@@ -107,6 +107,10 @@ impl Drop for Groups {
     fn drop(&mut self) {
         for group in &self.0 {
             for _ in 0..200 {
+                // Those of a process that was killed are only removed when the next one starts.
+                for inner in fs::read_dir(group).into_iter().flatten().flatten() {
+                    drop(fs::remove_dir(inner.path()));
+                }
                 if fs::remove_dir(group).is_ok() {
                     break;
                 }

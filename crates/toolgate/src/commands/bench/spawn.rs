@@ -12,14 +12,16 @@ use std::{
 use anyhow::{Result, ensure};
 use sandbox::{Changes, Job, Level, Sandbox, SandboxSettings, Source, Workspace};
 use serde_json::json;
+use store::{Db, Permission, PermissionState};
 use tool::{CallIds, Live};
-use toolgate::{Caller, Gate, builtin};
+use toolgate::{Caller, Capability, Gate, builtin};
 use world::SystemClock;
 
 use super::{
     Row,
     measure::{Times, progress},
 };
+use crate::context;
 
 const COMMAND: &str = "/bin/true";
 const ROUNDS: usize = 200;
@@ -67,18 +69,32 @@ pub(super) async fn all() -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let workspace = folder.path().join("workspace");
     std::fs::create_dir(&workspace)?;
-    let builder = Gate::builder().data(folder.path().join("data")).workspace(&workspace);
+    let data = folder.path().join("data");
+    let builder = Gate::builder().data(&data).workspace(&workspace);
     let bench = Ways {
         sandbox: Sandbox::new(SandboxSettings::default()),
         gate: builder.tools(builtin()).build()?,
         ids: CallIds::new(Arc::new(SystemClock)),
         workspace: &workspace,
     };
+    Db::open(&data).await?.set_permission(granted()).await?;
     let minimum = bench.sandbox.report().await?.level;
     let measured = bench.measure(minimum).await;
     bench.sandbox.shutdown().await;
     bench.gate.runner().shutdown().await;
     measured
+}
+
+/// Nobody is asked in a benchmark.
+fn granted() -> Permission {
+    Permission {
+        user: "owner".to_owned(),
+        agent: "bench".to_owned(),
+        capability: Capability::Exec,
+        state: PermissionState::Granted,
+        by: "bench".to_owned(),
+        at: context::now(),
+    }
 }
 
 struct Ways<'a> {
