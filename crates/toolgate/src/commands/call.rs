@@ -14,6 +14,7 @@ use provider::WireCall;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use tool::Exec as _;
 use toolgate::{Answered, Approver, Caller, Format, Gate, Outcome, Request};
 
 use crate::{
@@ -76,11 +77,21 @@ impl CallTool {
                 cancel.cancel();
             }
         });
-        let answer = asked.answer(&gate, &context::caller(&self.identity), cancel).await?;
+        let caller = context::caller(&self.identity);
+        let answer = asked.answer(&gate, &caller, cancel).await;
+        let running = gate.runner().processes(&caller);
+        let running = running.iter().filter(|process| process.status().ended.is_none()).count();
+        gate.runner().shutdown().await;
         stop.abort();
+        let answer = answer?;
         match &answer.shown {
             Some(results) => output::json(results)?,
             None => answer.outcomes.first().map_or(Ok(()), output::json)?,
+        }
+        if running > 0 {
+            output::note(format_args!(
+                "toolgate: processes end with the command that started them, so {running} did"
+            ));
         }
         Ok(exit_code(&answer.outcomes))
     }
