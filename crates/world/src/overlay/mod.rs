@@ -8,6 +8,7 @@ mod collect;
 mod layers;
 mod notes;
 mod propose;
+mod sync;
 mod tidy;
 
 use std::{
@@ -15,13 +16,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::syncfs;
 use tool::{
     CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Keep, Live, Proposed, ToolError,
 };
 
 pub(crate) use self::layers::sweep;
-use self::{collect::Collector, layers::Layers, propose::propose};
+use self::{collect::Collector, layers::Layers, propose::propose, sync::sync};
 use crate::{
     World,
     commit::{Moment, Wanted, commit},
@@ -148,8 +148,7 @@ impl Collected {
         if wanted.is_empty() {
             return Ok(Committed { changed: Vec::new(), notes });
         }
-        // One sync for all of it: what the record promises must be on the disk.
-        syncfs(&workspace.root).map_err(ToolError::internal)?;
+        sync(&workspace, &wanted).map_err(ToolError::internal)?;
         let changed = commit(&workspace, making, wanted)?;
         Ok(Committed { changed, notes })
     }
