@@ -1,6 +1,6 @@
 //! What a command changed, for people to look at.
 
-use std::{fs::File, io::Read, os::fd::OwnedFd, time::Duration};
+use std::{fmt::Write as _, fs::File, io::Read as _, os::fd::OwnedFd, time::Duration};
 
 use rustix::fs::{Mode, OFlags, openat};
 use similar::TextDiffConfig;
@@ -10,11 +10,14 @@ use crate::{
     beneath::{Links, open_file},
     commit::{Content, Moved, Wanted},
     stat::stat_at,
+    tree::names,
     workspace::Workspace,
 };
 
 /// Longer files are not compared line by line.
 const MAX_BYTES: u64 = 1 << 20;
+/// So much of a new folder is shown.
+const MAX_ENTRIES: u64 = 1_000;
 /// Comparing stops looking for the shortest way after this.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -51,9 +54,55 @@ fn described(
         }
         FileState::Link { target } => (format!("link to `{target}`"), None),
         FileState::Tree { entries, bytes, .. } => {
-            (format!("folder with {entries} entries, {bytes} bytes"), None)
+            let mut inside = Inside { shown: String::new(), entries: 0 };
+            if let Some(folder) = open(&moved.folder, &moved.name) {
+                inside.folder(&folder.into(), path);
+            }
+            (format!("folder with {entries} entries, {bytes} bytes"), inside.done(*entries))
         }
         FileState::Absent | FileState::Folder { .. } => (String::new(), None),
+    }
+}
+
+/// What is in a new folder, file by file.
+struct Inside {
+    shown: String,
+    entries: u64,
+}
+
+impl Inside {
+    fn folder(&mut self, folder: &OwnedFd, path: &FilePath) {
+        for name in names(folder).unwrap_or_default() {
+            if self.entries >= MAX_ENTRIES || self.shown.len() as u64 > MAX_BYTES {
+                return;
+            }
+            self.entries += 1;
+            let path = FilePath::new(&format!("{path}/{}", String::from_utf8_lossy(&name)));
+            let Some(file) = open(folder, &name) else {
+                self.say(&path, "not a file");
+                continue;
+            };
+            if file.metadata().is_ok_and(|found| found.is_dir()) {
+                self.folder(&file.into(), &path);
+                continue;
+            }
+            match text(file) {
+                Some(new) if new.is_empty() => self.say(&path, "empty"),
+                Some(new) => self.shown.push_str(&unified(&path, "", &new)),
+                None => self.say(&path, "not shown as text"),
+            }
+        }
+    }
+
+    fn say(&mut self, path: &FilePath, what: &str) {
+        let _ = writeln!(self.shown, "+++ b/{path} ({what})");
+    }
+
+    fn done(mut self, entries: u64) -> Option<String> {
+        if self.entries < entries {
+            let _ = writeln!(self.shown, "... and {} more entries", entries - self.entries);
+        }
+        (!self.shown.is_empty()).then_some(self.shown)
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use rustix::fs::{Mode, OFlags, fsync, openat, syncfs};
+use rustix::{
+    fs::{Mode, OFlags, fsync, openat, syncfs},
+    io::Errno,
+};
 use tool::FileState;
 
 use crate::{
@@ -24,7 +27,12 @@ pub(super) fn sync(workspace: &Workspace, wanted: &[Wanted]) -> io::Result<()> {
         // A link is part of its folder, and that is synced when it changes.
         if matches!(state, FileState::File { .. }) {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            fsync(openat(folder, name.as_slice(), flags, Mode::empty())?)?;
+            match openat(folder, name.as_slice(), flags, Mode::empty()) {
+                Ok(file) => fsync(file)?,
+                // Closed even to its owner, but not to this.
+                Err(Errno::ACCESS) => return Ok(syncfs(&workspace.root)?),
+                Err(errno) => return Err(errno.into()),
+            }
         }
     }
     Ok(())

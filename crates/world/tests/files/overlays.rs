@@ -334,3 +334,40 @@ fn a_command_that_starts_right_after_a_change_is_no_conflict() {
         assert_eq!(run.ends().0, "Modified a.txt");
     }
 }
+
+#[test]
+fn what_changed_is_shown_before_it_is_kept() {
+    let setup = furnished();
+    let running = Running::new(&setup);
+    running.writes("a.txt", "new\n").mode("a.txt", 0o644).removes("run.sh").removes("old");
+    running.writes("fresh/text", "1\n2\n").writes("fresh/sub/empty", "");
+    fs::write(running.upper("fresh/picture"), b"\x89PNG\0").unwrap();
+    let collected = running.overlay.collect(&Live::default()).unwrap();
+    let mut shown: Vec<_> = collected
+        .proposed()
+        .into_iter()
+        .map(|one| (one.path.to_string(), one.what, one.diff.unwrap_or_default()))
+        .collect();
+    shown.sort();
+    let expected = [
+        (
+            "a.txt",
+            "4 bytes, text, mode 644",
+            "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n",
+        ),
+        (
+            "fresh",
+            "folder with 4 entries, 9 bytes",
+            "+++ b/fresh/picture (not shown as text)\n+++ b/fresh/sub/empty (empty)\n--- a/fresh/text\n\
+             +++ b/fresh/text\n@@ -0,0 +1,2 @@\n+1\n+2\n",
+        ),
+        ("old", "removed", ""),
+        (
+            "run.sh",
+            "removed",
+            "--- a/run.sh\n+++ b/run.sh\n@@ -1 +0,0 @@\n-#!/bin/sh\n\\ No newline at end of file\n",
+        ),
+    ];
+    let expected = expected.map(|(path, what, diff)| (path.into(), what.into(), diff.into()));
+    assert_eq!(shown, expected);
+}
