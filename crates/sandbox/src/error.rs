@@ -16,9 +16,8 @@ pub enum SandboxError {
     Unsupported,
     #[error("{0}")]
     Invalid(String),
-    #[error(
-        "this machine offers `{found:?}` isolation, and `{minimum:?}` is the least allowed: {why}"
-    )]
+    /// The reason is for the operator, not for a model.
+    #[error("this machine offers {found} isolation, and {minimum} isolation is the least allowed")]
     TooWeak { found: Level, minimum: Level, why: String },
     #[error("cannot open `{}` for the sandbox: {source}", path.display())]
     Source { path: PathBuf, source: io::Error },

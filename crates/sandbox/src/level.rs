@@ -1,5 +1,7 @@
 //! How much a machine can hold a process.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How well a process is held, from not at all to entirely.
@@ -13,4 +15,14 @@ pub enum Level {
     Reduced,
     /// Isolated entirely, and the kernel counts memory and processes of the whole tree.
     Full,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "no",
+            Self::Reduced => "reduced",
+            Self::Full => "full",
+        })
+    }
 }
