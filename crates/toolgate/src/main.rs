@@ -9,7 +9,6 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::cli::Cli;
 
@@ -21,7 +20,6 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cli = Cli::parse();
-    allow_many_files();
     output::start_logging();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
@@ -34,12 +32,4 @@ fn main() -> ExitCode {
         output::error(&error);
         ExitCode::from(2)
     })
-}
-
-/// Each call, process and connection needs a few descriptors; what commands may open is limited
-/// apart from this.
-fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    // If it may not be raised, the old one holds.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
