@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, Stat, openat, readlinkat, statat},
+    fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat},
     io::Errno,
 };
 use tool::{Digest, Expect, FileContent, FilePath, FileState, Live, ToolError};
@@ -142,7 +142,7 @@ impl<'a> Collector<'a> {
         }
         let path = entry.path();
         let failed = |error: io::Error| problem::reading(&path, error);
-        refuse_vanished(entry)?;
+        self.refuse_vanished(entry)?;
         let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
@@ -292,21 +292,23 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// A file that came from beneath and is not there any more was removed by somebody else, unless
+    /// the command has renamed it to this: then the folder beneath is as it was.
+    fn refuse_vanished(&self, entry: &Entry<'_>) -> Result<(), ToolError> {
+        let Some(lower) = entry.lower.filter(|_| entry.beneath.is_none()) else { return Ok(()) };
+        let stat = fstat(lower).map_err(ToolError::internal)?;
+        let opened = open_any(entry.upper, entry.name);
+        if Moment::of(&stat) > self.since
+            && opened.is_ok_and(|file| is_marked(file.as_fd(), "origin"))
+        {
+            return Err(problem::changed_since(&entry.path()));
+        }
+        Ok(())
+    }
+
     fn is_hidden(&self, inner: &Path) -> Result<bool, ToolError> {
         self.workspace.root.hides_inner(inner).map_err(ToolError::internal)
     }
-}
-
-/// A file that came from beneath and is not there any more was removed by somebody else.
-fn refuse_vanished(entry: &Entry<'_>) -> Result<(), ToolError> {
-    if entry.beneath.is_some() {
-        return Ok(());
-    }
-    let opened = open_any(entry.upper, entry.name);
-    if opened.is_ok_and(|file| is_marked(file.as_fd(), "origin")) {
-        return Err(problem::changed_since(&entry.path()));
-    }
-    Ok(())
 }
 
 fn open_any(folder: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {

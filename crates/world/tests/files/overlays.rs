@@ -74,6 +74,11 @@ impl<'a> Running<'a> {
     }
 }
 
+/// The time that files carry moves on.
+fn tick() {
+    std::thread::sleep(std::time::Duration::from_millis(30));
+}
+
 /// Everything in the workspace: mode, kind and content.
 fn picture(setup: &Setup) -> Vec<String> {
     let (mut lines, mut folders) = (Vec::new(), vec![setup.path(".")]);
@@ -248,7 +253,6 @@ fn what_must_not_come_out_of_a_sandbox_stays_there() {
 fn what_somebody_else_changed_meanwhile_stops_all_of_it() {
     type Change = fn(&Running<'_>);
     type Meanwhile = fn(&Setup);
-    let tick = || std::thread::sleep(std::time::Duration::from_millis(30));
     let theirs: Meanwhile = |setup| setup.put("a.txt", "theirs");
     let rows: [(&str, Change, Meanwhile); 6] = [
         (
@@ -310,6 +314,22 @@ fn what_somebody_else_changed_meanwhile_stops_all_of_it() {
         assert_eq!(error, expected);
         assert_eq!(picture(&setup), before, "{path}");
     }
+}
+
+/// The kernel marks a renamed file like one that came from beneath it.
+#[test]
+fn a_renamed_file_is_no_conflict() {
+    let setup = furnished();
+    tick();
+    let run = Running::new(&setup);
+    run.writes("src/renamed.rs", "lib").marked("src/renamed.rs", "origin").removes("src/lib.rs");
+    run.writes("moved.txt", "old").marked("moved.txt", "origin").removes("a.txt");
+    tick();
+    // What happens in other folders does not matter.
+    setup.put("old/new", "theirs");
+    let changed = "Deleted a.txt, Created moved.txt, Deleted src/lib.rs, Created src/renamed.rs";
+    assert_eq!(run.ends(), (changed.to_owned(), vec![]));
+    assert_eq!(setup.get("moved.txt").as_deref(), Some("old"));
 }
 
 #[test]
