@@ -123,14 +123,25 @@ pub(crate) fn knows(path: &[String]) -> bool {
     })
 }
 
-/// A list of tables is a table of their numbers.
-fn numbered(entry: &mut Entry) {
+/// A list of tables is a table of their numbers. A hook that runs nothing would refuse every call.
+fn numbered(entry: &mut Entry, problems: &mut Problems) {
     let Value::List(items) = &mut entry.node.value else { return };
+    for item in items.iter().filter(|item| !runs_something(item)) {
+        let message = "a hook needs `command`: a list of the program and its arguments".to_owned();
+        problems.add(item.position, "hooks", message);
+    }
     let named = |(number, node): (usize, Node)| {
         let position = node.position;
         Entry { name: format!("{}", number + 1), position, node }
     };
     entry.node.value = Value::Table(mem::take(items).into_iter().enumerate().map(named).collect());
+}
+
+fn runs_something(hook: &Node) -> bool {
+    let Value::Table(entries) = &hook.value else { return true };
+    let command = entries.iter().find(|entry| entry.name == "command");
+    command
+        .is_some_and(|entry| !matches!(&entry.node.value, Value::List(words) if words.is_empty()))
 }
 
 /// Puts what `OpenClaw` writes elsewhere where we have it: `agents.list` is a list of agents there, and
@@ -141,7 +152,7 @@ pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec
     for entry in &mut entries {
         match entry.name.as_str() {
             "agents" => inside(entry, |agents| listed(agents, problems)),
-            "hooks" => numbered(entry),
+            "hooks" => numbered(entry, problems),
             "tools" => inside(entry, |mut tools| {
                 tools
                     .iter_mut()

@@ -3,7 +3,7 @@
 use std::{fmt, future::ready, time::Duration};
 
 use serde_json::Value;
-use tool::{Block, BoxFuture, CallId, Caller, ToolOutput, ToolResult};
+use tool::{Block, BoxFuture, CallId, Caller, ToolInfo, ToolOutput, ToolResult};
 
 /// A call, as a hook sees it.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +11,7 @@ use tool::{Block, BoxFuture, CallId, Caller, ToolOutput, ToolResult};
 pub struct HookCall<'a> {
     pub id: CallId,
     pub caller: &'a Caller,
-    pub tool: &'a str,
+    pub tool: &'a ToolInfo,
     pub args: &'a Value,
 }
 
@@ -36,6 +36,11 @@ pub trait Hook: fmt::Debug + Send + Sync {
     /// Whether it has nothing to do at present, so that nobody need ask it.
     fn is_idle(&self) -> bool {
         false
+    }
+
+    /// How long it may take altogether, if one check may take `each`.
+    fn patience(&self, each: Duration) -> Duration {
+        each
     }
 
     /// Before the call is validated. An error, a panic or too long a wait blocks the call.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use config::{Ask, Tools};
 use serde::Serialize;
-use tool::{Caller, Effect, Facts, Need, Plan, Run};
+use tool::{Caller, Effect, Facts, Lasting, Need, Plan, Run};
 
 use crate::{
     command::{asking, judge},
@@ -124,7 +124,10 @@ fn always(plan: &Plan) -> Decision {
 fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
-        let reason = format!("it wants to {need}, which cannot be undone");
+        // What goes on in the background says so itself.
+        let in_background = matches!(need, Need::Run(run) if run.lasting == Lasting::Session);
+        let end = if in_background { "" } else { ", which cannot be undone" };
+        let reason = format!("it wants to {need}{end}");
         return Decision::new(Verdict::Ask, "smart.act", reason);
     }
     if let Some(url) = hosts.iter().find(|url| !url.is_public()) {

@@ -37,6 +37,9 @@ pub fn warnings(config: &Config, tools: &[&ToolInfo]) -> Vec<Warning> {
             contradicted(names, deny.as_ref(), tools, &mut found);
         }
     }
+    for names in config.hooks.values().filter_map(|hook| hook.tools.as_ref()) {
+        unknown(names, tools, &mut found);
+    }
     found
 }
 

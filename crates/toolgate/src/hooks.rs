@@ -8,7 +8,7 @@ use gate::{Before, Hook, HookCall};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use services::Runner;
-use tool::{BoxFuture, ToolInfo, ToolOutput, ToolResult};
+use tool::{BoxFuture, ToolOutput, ToolResult};
 
 /// The hooks of the configuration, in order. Each gets a call as JSON on standard input.
 #[derive(Debug)]
@@ -85,10 +85,8 @@ impl Programs {
 
 impl Program {
     fn sees(&self, call: HookCall<'_>, on: HookEvent) -> bool {
-        let named = |tools: &Vec<String>| {
-            let tool = ToolInfo::new(call.tool, "", Value::Null);
-            tools.iter().any(|pattern| policy::matches(pattern, &tool))
-        };
+        let named =
+            |tools: &Vec<String>| tools.iter().any(|pattern| policy::matches(pattern, call.tool));
         self.on == on && self.tools.as_ref().is_none_or(named)
     }
 }
@@ -113,7 +111,7 @@ fn described(call: HookCall<'_>, args: &Value) -> Value {
     let HookCall { id, caller, tool, args: _ } = call;
     json!({
         "id": id,
-        "tool": tool,
+        "tool": tool.name,
         "arguments": args,
         "user": caller.user,
         "agent": caller.agent,
@@ -131,6 +129,12 @@ impl Hook for Programs {
 
     fn is_idle(&self) -> bool {
         self.programs.load().is_empty()
+    }
+
+    fn patience(&self, each: Duration) -> Duration {
+        // Some time on top, so that each can say by itself that it took too long.
+        let programs = u32::try_from(self.programs.load().len()).unwrap_or(u32::MAX);
+        each.saturating_mul(programs).saturating_add(Duration::from_secs(1))
     }
 
     fn before_tool_call<'a>(&'a self, call: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {

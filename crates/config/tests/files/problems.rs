@@ -40,6 +40,14 @@ github = "ghp_hunter2"
 }
 
 #[test]
+fn a_hook_that_runs_nothing_is_refused() {
+    for text in ["[[hooks]]\ntools = [\"read\"]", "[[hooks]]\ncommand = []"] {
+        let expected = "a hook needs `command`: a list of the program and its arguments";
+        assert!(refused(text).contains(expected), "{}", refused(text));
+    }
+}
+
+#[test]
 fn an_unknown_key_names_the_nearest() {
     for (text, expected) in [
         ("tools.alow = []", "7: unknown key `tools.alow`; did you mean `tools.allow`?"),

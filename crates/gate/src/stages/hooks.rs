@@ -10,7 +10,7 @@ use policy::{Decision, Verdict};
 use tool::{ToolError, ToolOutput, ToolResult};
 
 use crate::{
-    call::Call,
+    call::{Call, Origin},
     hook::{Before, Hook, HookCall},
     pipeline::{Next, Stage},
     shared::Shared,
@@ -24,7 +24,8 @@ impl Stage for Hooks {
     const NAME: &'static str = "hooks";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
-        if self.0.hooks.iter().all(|hook| hook.is_idle()) {
+        // What a person does themselves is not a tool call.
+        if call.origin == Origin::Person || self.0.hooks.iter().all(|hook| hook.is_idle()) {
             return next.run(call).await;
         }
         let timeout = self.0.settings.load().config.limits.hook_timeout.value;
@@ -47,13 +48,13 @@ impl Stage for Hooks {
 struct Seen {
     id: tool::CallId,
     caller: Arc<tool::Caller>,
-    tool: Arc<str>,
+    tool: Arc<tool::ToolInfo>,
     args: Arc<serde_json::Value>,
 }
 
 impl Seen {
     fn new(call: &Call) -> Result<Self, ToolError> {
-        let tool = call.tool()?.info().name.clone();
+        let tool = call.tool()?.info().clone();
         Ok(Self { id: call.id, caller: call.caller.clone(), tool, args: call.args.clone() })
     }
 
@@ -105,6 +106,7 @@ impl Hooks {
         for hook in &self.0.hooks {
             let watched =
                 std::panic::AssertUnwindSafe(hook.after_tool_call(seen.call(), result, took));
+            let timeout = hook.patience(timeout);
             let ended = tokio::time::timeout(timeout, watched.catch_unwind()).await;
             if !matches!(ended, Ok(Ok(()))) {
                 tracing::warn!(hook = hook.name(), call = %seen.id, "after_tool_call failed");
@@ -116,6 +118,7 @@ impl Hooks {
 /// A hook that fails, panics or takes too long blocks the call.
 async fn asked(hook: &dyn Hook, seen: &Seen, timeout: Duration) -> Result<Before, ToolError> {
     let watched = std::panic::AssertUnwindSafe(hook.before_tool_call(seen.call())).catch_unwind();
+    let timeout = hook.patience(timeout);
     let problem = match tokio::time::timeout(timeout, watched).await {
         Ok(Ok(Ok(before))) => return Ok(before),
         Ok(Ok(Err(error))) => error,

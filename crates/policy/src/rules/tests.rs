@@ -148,7 +148,7 @@ fn each_layer_only_takes_away() {
 
 #[test]
 fn names_that_mean_nothing_are_warned_about_with_the_nearest() {
-    let text = "[tools]\nallow = [\"reed\", \"read\"]\ndeny = [\"group:fs\"]\n[tools.by_channel.x]\ndeny = [\"nothing_like_it\"]";
+    let text = "[tools]\nallow = [\"reed\", \"read\"]\ndeny = [\"group:fs\"]\n[tools.by_channel.x]\ndeny = [\"nothing_like_it\"]\n[[hooks]]\ncommand = [\"x\"]\ntools = [\"exek\", \"bash\"]";
     let config = config::parse(text, "t.toml").unwrap();
     let tools = [tool("read"), tool("write"), tool("exec")];
     let found = warnings(&config, &tools.iter().collect::<Vec<_>>());
@@ -159,6 +159,7 @@ fn names_that_mean_nothing_are_warned_about_with_the_nearest() {
             "t.toml:2: no tool is called `reed`; did you mean `read`?",
             "t.toml:2: `read` is denied in the same place, so this does nothing",
             "t.toml:5: no tool is called `nothing_like_it`",
+            "t.toml:8: no tool is called `exek`; did you mean `exec`?",
         ]
     );
 }

@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 use super::root::{NODEV, NOSUID, Part, Parts, RDONLY};
-use crate::wire::Failure;
+use crate::wire::{Failure, SetUp};
 
 /// Names in `/etc`; a star at the end stands for anything.
 const SHOWN: &[&str] = &[
@@ -71,8 +71,11 @@ const WRITTEN: &[(&str, &str)] = &[
 // A copy costs nothing at a call, a mount does; but a launcher is not to hold much.
 const LARGEST_COPY: u64 = 1 << 20;
 
+/// How the host finds others, for those who may reach them.
+const NAMES_OF_HOSTS: [&str; 2] = ["hosts", "resolv.conf"];
+
 /// Takes what is on the list, from the host as it is now.
-pub(super) fn collect(parts: &mut Parts) -> Result<(), Failure> {
+pub(super) fn collect(set_up: &SetUp, parts: &mut Parts) -> Result<(), Failure> {
     let names = names();
     for name in names {
         let path = Path::new("/etc").join(&name);
@@ -87,7 +90,13 @@ pub(super) fn collect(parts: &mut Parts) -> Result<(), Failure> {
         parts.extend(part.map(|part| (format!("etc/{name}"), part)));
     }
     for (name, content) in WRITTEN {
-        parts.push((format!("etc/{name}"), Part::Copy(content.as_bytes().to_vec())));
+        let own = content.as_bytes().to_vec();
+        let content = if set_up.host_network && NAMES_OF_HOSTS.contains(name) {
+            fs::read(Path::new("/etc").join(name)).unwrap_or(own)
+        } else {
+            own
+        };
+        parts.push((format!("etc/{name}"), Part::Copy(content)));
     }
     Ok(())
 }

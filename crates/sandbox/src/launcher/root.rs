@@ -81,7 +81,7 @@ pub(super) fn build(set_up: &SetUp) -> Result<(), Failure> {
     let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", private).step("keep mounts to ourselves")?;
     let mut parts = system(set_up)?;
-    etc::collect(&mut parts)?;
+    etc::collect(set_up, &mut parts)?;
 
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount("tmpfs", FOOTHOLD, "tmpfs", flags, c"size=16m,mode=755").step("mount the root folder")?;

@@ -24,7 +24,7 @@ pub(super) fn note(proxy: Option<&Proxy>) -> Option<String> {
     let refused = proxy.map(Proxy::refused).unwrap_or_default();
     (!refused.is_empty()).then(|| {
         format!(
-            "it wanted to reach `{}`, which `tools.exec.network.allow` does not have",
+            "it wanted to reach `{}` and was refused; the operator opens hosts for commands",
             refused.join("`, `")
         )
     })

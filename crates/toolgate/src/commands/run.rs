@@ -152,9 +152,13 @@ fn report(outcome: &Outcome) {
             if meta.changed.is_empty() {
                 output::note("toolgate: nothing was kept");
             } else {
-                let (count, id) = (meta.changed.len(), meta.call_id);
+                let kept = match meta.changed.len() {
+                    1 => "one change".to_owned(),
+                    count => format!("{count} changes"),
+                };
+                let id = meta.call_id;
                 output::note(format_args!(
-                    "toolgate: kept {count} changes; `toolgate undo {id}` takes them back"
+                    "toolgate: kept {kept}; `toolgate undo {id}` takes it back"
                 ));
             }
         }

@@ -92,7 +92,7 @@ impl Hook for NoTime {
         "no_time"
     }
     fn before_tool_call<'a>(&'a self, call: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {
-        let blocked = call.tool == "get_current_time";
+        let blocked = &*call.tool.name == "get_current_time";
         Box::pin(
             async move { Ok(if blocked { Before::Block("no".into()) } else { Before::Continue }) },
         )

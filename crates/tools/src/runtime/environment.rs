@@ -273,8 +273,8 @@ pub(crate) fn problem(name: &str, value: &str) -> Option<String> {
     }
     let does = refused(name)?;
     Some(format!(
-        "`{name}` {does}, so a call cannot set it; leave it out. The operator can set it for all \
-         commands, in `tools.exec.env`"
+        "`{name}` {does}, so a call cannot set it; leave it out. The operator can pass on Toolgate's \
+         own with `tools.exec.env`"
     ))
 }
 
@@ -343,7 +343,7 @@ mod tests {
                 "ld_preload",
                 "x",
                 "`ld_preload` decides which code every program loads, so a call cannot set it; \
-                 leave it out. The operator can set it for all commands, in `tools.exec.env`",
+                 leave it out. The operator can pass on Toolgate's own with `tools.exec.env`",
             ),
         ] {
             assert_eq!(problem(name, value).unwrap(), expected);
