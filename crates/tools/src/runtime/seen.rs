@@ -24,7 +24,7 @@ pub(crate) struct State {
     #[serde(flatten)]
     end: Option<End>,
     /// What else is worth knowing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 
