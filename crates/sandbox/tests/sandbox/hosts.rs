@@ -161,8 +161,12 @@ async fn a_command_has_no_descriptors() {
     let ran = run(host_argv(&["/bin/ls", "/proc/self/fd"])).await;
     // The last one is the folder it lists.
     assert_eq!(ran.stdout, "0\n1\n2\n3\n");
-    let ran = run(host_argv(&["/bin/grep", "-E", "^Sig(Blk|Ign):", "/proc/self/status"])).await;
-    assert_eq!(ran.stdout, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    // Two signals belong to the C library, which lets nobody touch them.
+    let script = "awk '/^Sig(Blk|Ign)/ { print $2 }' /proc/self/status";
+    for line in run(host(script)).await.stdout.lines() {
+        let unusual = u64::from_str_radix(line, 16).unwrap() & !(0b11 << 31);
+        assert_eq!(unusual, 0, "{line}");
+    }
 }
 
 async fn what_cannot_be_executed_is_said() {
@@ -227,18 +231,15 @@ async fn detached_ones_end_with_the_command() {
 /// It starts itself anew all the time, and ends: whoever is looked at is gone already.
 async fn runaways_are_caught() {
     let mark = mark("runaway");
-    let script = "hop() { setsid /bin/sh -c \"$0\" \"$0\" $1 & }; hop $1; hop $1; \
-                  [ $(ls /proc/self/task | wc -l) -gt 0 ] && exit";
-    // At most one of two goes on, so that there are never many.
-    let script = script.replacen("hop $1; hop $1;", "hop $1;", 1);
+    let script = "setsid /bin/sh -c \"$0\" \"$0\" $1 & exit";
     for _ in 0..5 {
         let mut process =
-            start(host_argv(&["/bin/sh", "-c", &script, &script, &mark])).await.unwrap();
+            start(host_argv(&["/bin/sh", "-c", script, script, &mark])).await.unwrap();
         // The command itself ends at once, and what it started with it.
         let exit = process.wait().await.unwrap();
         assert_eq!(exit.code, Some(0));
         assert_eq!(processes_with(&mark), Vec::<String>::new());
-        let argv = ["/bin/sh", "-c", "/bin/sh -c \"$0\" \"$0\" $1; sleep 60", &script, &mark];
+        let argv = ["/bin/sh", "-c", "/bin/sh -c \"$0\" \"$0\" $1; sleep 60", script, &mark];
         let mut process = start(host_argv(&argv)).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
         process.kill().unwrap();
