@@ -93,8 +93,9 @@ pub(crate) fn ready_on_host(job: HostJob, level: Level) -> Result<Ready, Sandbox
     let mut fds = vec![cwd];
     let (stdio, ends) = console(stdio, &mut fds)?;
     // Few processes with little address space each would be those of the user, not of the command.
+    let processes = (level != Level::Full).then_some(limits.processes.into());
     let limits = Ceiling { rationed: None, ..ceiling(&limits, level) };
-    let spec = HostSpec { program, limits, stdio };
+    let spec = HostSpec { program, limits, processes, stdio };
     Ok(Ready { order: Order::RunOnHost(Box::new(spec)), fds, ends })
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct Spec {
 pub(crate) struct HostSpec {
     pub(crate) program: Program,
     pub(crate) limits: Ceiling,
+    /// How many processes and threads it may have, where the kernel counts only those of a user.
+    pub(crate) processes: Option<u64>,
     pub(crate) stdio: Console,
 }
 

@@ -54,7 +54,7 @@ pub(super) enum Ground<'a> {
     /// Inside, without any right.
     Sandbox { cwd: &'a Bytes, rules: &'a OwnedFd, filter: &'a [sock_filter] },
     /// On the host, with ours.
-    Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd] },
+    Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd], processes: Option<u64> },
 }
 
 /// What `execve` takes: programs to try in order, and two lists of pointers.
@@ -112,7 +112,7 @@ impl Command<'_> {
                 sys::close_range(3, u32::MAX).step("close descriptors")?;
                 sys::set_filter(filter).step("seccomp")
             }
-            Ground::Host { cwd, cgroups } => {
+            Ground::Host { cwd, cgroups, processes } => {
                 set_parent_process_death_signal(Some(Signal::KILL))
                     .step("die with the launcher")?;
                 for cgroup in *cgroups {
@@ -120,6 +120,9 @@ impl Command<'_> {
                 }
                 fchdir(cwd).step("enter the folder")?;
                 limit(limits).step("set limits")?;
+                if let Some(processes) = processes {
+                    lower(Resource::Processes, *processes).step("set limits")?;
+                }
                 sys::close_range(3, u32::MAX).step("close descriptors")
             }
         }

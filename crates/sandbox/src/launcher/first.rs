@@ -149,7 +149,7 @@ impl<'a> First<'a> {
     /// Never returns: nothing may be dropped here, because its descriptor is closed already.
     fn watch_over(&self, command: &Child, writable: Vec<Writable>) -> ! {
         let control = self.launcher.control.as_fd();
-        let mut watch = Watch::new(&self.spec.limits, writable, inside);
+        let mut watch = Watch::new(&self.spec.limits, writable, Box::new(inside));
         close_all_but(control, &watch.kept());
         loop {
             sys::wait_child_signal(watch.pause());

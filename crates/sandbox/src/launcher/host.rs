@@ -9,7 +9,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::Mode,
-    process::{getpid, set_child_subreaper, setsid, umask},
+    process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper, setsid, umask},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     channel,
     sys::{self, Child},
-    wire::{Answer, Ceiling, Exited, Gone, HostSpec, Order, Over, Started, Step},
+    wire::{Answer, Ceiling, Exited, Failure, Gone, HostSpec, Order, Over, Started, Step},
 };
 
 /// A launcher that stays on the host.
@@ -36,12 +36,9 @@ pub(super) struct Host {
 impl Host {
     /// Runs one command.
     pub(super) fn serve(self) -> io::Result<()> {
-        // What is typed at the terminal of our parent must not end us before we have cleaned up.
-        setsid()?;
-        // Whoever loses its parent becomes our child.
-        set_child_subreaper(Some(getpid()))?;
-        umask(self.umask);
-        sys::hold_child_signal();
+        if let Err(failure) = self.prepare() {
+            return channel::send(&self.control, &Answer::SetUpFailed(failure), &[]);
+        }
         channel::send(&self.control, &Answer::Ready, &[])?;
         let Some((order, fds)) = channel::receive::<Order>(&self.control)? else { return Ok(()) };
         let Order::RunOnHost(spec) = order else { return Err(io::ErrorKind::InvalidData.into()) };
@@ -55,6 +52,18 @@ impl Host {
                 channel::send(&self.control, &Answer::from(why), &[])
             }
         }
+    }
+
+    fn prepare(&self) -> Result<(), Failure> {
+        // What is typed at the terminal of our parent must not end us before we have cleaned up.
+        setsid().step("a session")?;
+        // Whoever loses its parent becomes our child.
+        set_child_subreaper(Some(getpid())).step("adopt orphans")?;
+        // Nobody is started who could not be ended.
+        pidfd_open(getpid(), PidfdFlags::empty()).step("hold on to a process")?;
+        umask(self.umask);
+        sys::hold_child_signal();
+        Ok(())
     }
 
     /// Starts the command and says so.
@@ -71,6 +80,7 @@ impl Host {
             ground: Ground::Host {
                 cwd: cwd.map_err(NotStarted::SetUp)?.as_fd(),
                 cgroups: &self.cgroups,
+                processes: spec.processes.map(|most| most + tree::tasks_of_user()),
             },
         };
         let command = command.start()?;
@@ -107,7 +117,9 @@ impl Host {
         used: &mut Used,
     ) -> io::Result<Option<(i32, Option<Over>)>> {
         let news = sys::child_signals()?;
-        let mut watch = Watch::new(limits, Vec::new(), tree::descendants);
+        let group = self.cgroups.first().map(OwnedFd::try_clone).transpose()?;
+        let who = move || group.as_ref().map_or_else(tree::descendants, tree::members);
+        let mut watch = Watch::new(limits, Vec::new(), Box::new(who));
         let mut looked = Instant::now();
         loop {
             let longest = watch.pause().saturating_sub(looked.elapsed());

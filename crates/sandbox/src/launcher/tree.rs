@@ -3,11 +3,20 @@
 //! Who loses its parent becomes our child, so as long as anybody is left we have a child; when we have
 //! none, nobody is left.
 
-use std::{collections::BTreeSet, ffi::CStr, fs, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::CStr,
+    fs,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::fs::MetadataExt,
+    },
+    time::Duration,
+};
 
 use rustix::{
     fs::{CWD, Dir, Mode, OFlags, openat},
-    process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal},
+    process::{Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal},
 };
 
 use crate::sys::{self, Reaped, Which};
@@ -92,6 +101,21 @@ pub(super) fn descendants() -> Vec<i32> {
     found.into_iter().collect()
 }
 
+/// Everybody in a cgroup, by one of its files.
+pub(super) fn members(door: &OwnedFd) -> Vec<i32> {
+    // Opened again: what was read once by a descriptor may be what it gives again.
+    let list = fs::read_to_string(format!("/proc/self/fd/{}", door.as_raw_fd()));
+    list.unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// How many processes and threads the user has that we are.
+pub(super) fn tasks_of_user() -> u64 {
+    let own = geteuid().as_raw();
+    let is_own = |pid: &i32| fs::metadata(format!("/proc/{pid}")).is_ok_and(|at| at.uid() == own);
+    let threads = |pid| stat(pid)?.split(' ').nth(17)?.parse::<u64>().ok();
+    everybody().filter(is_own).filter_map(threads).sum()
+}
+
 /// Stops everybody who descends from us, so that nobody starts anybody any more. Gives those, and us.
 fn stop() -> BTreeSet<i32> {
     let mut stopped = BTreeSet::from([own()]);
@@ -127,10 +151,14 @@ fn signal(pid: i32, parents: &BTreeSet<i32>, signal: Signal) -> bool {
 }
 
 fn parent(pid: i32) -> Option<i32> {
+    stat(pid)?.split(' ').nth(1)?.parse().ok()
+}
+
+/// What the kernel tells about a process, from the third field on.
+fn stat(pid: i32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in parentheses and may hold anything.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
 fn own() -> i32 {

@@ -17,10 +17,9 @@ const FIRST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// Looks at the tree from time to time.
-#[derive(Debug)]
 pub(super) struct Watch {
     /// Whom to look at.
-    who: fn() -> Vec<i32>,
+    who: Box<dyn Fn() -> Vec<i32>>,
     pause: Duration,
     most_written: u64,
     most_memory: Option<u64>,
@@ -43,7 +42,11 @@ struct Disk {
 }
 
 impl Watch {
-    pub(super) fn new(ceiling: &Ceiling, writable: Vec<Writable>, who: fn() -> Vec<i32>) -> Self {
+    pub(super) fn new(
+        ceiling: &Ceiling,
+        writable: Vec<Writable>,
+        who: Box<dyn Fn() -> Vec<i32>>,
+    ) -> Self {
         let most_written = ceiling.written_bytes;
         let disk = |place: Writable| Disk::new(place.disk?, most_written);
         Self {

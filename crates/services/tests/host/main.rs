@@ -36,10 +36,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn trial<F: Future<Output = ()>>(name: &str, test: fn(Arc<Setup>) -> F) -> Trial
-where
-    F: 'static,
-{
+fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn(Arc<Setup>) -> F) -> Trial {
     Trial::test(name.to_owned(), move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(async {
