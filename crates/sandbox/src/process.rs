@@ -120,7 +120,7 @@ impl Process {
             (Some(first), _) => signal(first, Signal::KILL),
             (None, Some(parked)) if !before => match parked.order(&Order::Kill, &[]) {
                 // It has ended, and with it what it ran.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                Err(error) if is_gone(&error) => Ok(()),
                 other => other,
             },
             (None, _) => Ok(()),
@@ -197,4 +197,9 @@ impl Drop for Process {
             self.discard();
         }
     }
+}
+
+/// Whether nobody is at the other end any more.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
