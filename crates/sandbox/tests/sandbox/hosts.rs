@@ -80,9 +80,9 @@ async fn run(job: HostJob) -> Ran {
     finish(&mut process).await
 }
 
-/// Something to find processes by.
+/// How long to sleep, so that it can be found by it; nobody does for ever, whatever goes wrong.
 fn mark(name: &str) -> String {
-    format!("{name}{}", std::process::id())
+    format!("60.{name}{}", std::process::id())
 }
 
 async fn none_with(mark: &str) {
@@ -234,18 +234,19 @@ async fn detached_ones_end_with_the_command() {
 
 /// It starts itself anew all the time, and ends: whoever is looked at is gone already.
 async fn runaways_are_caught() {
-    let mark = mark("runaway");
-    let script = "setsid /bin/sh -c \"$0\" \"$0\" $1 & exit";
+    let mark = mark("87");
+    // Not for ever, whatever goes wrong.
+    let script = "[ $2 -gt 0 ] && setsid /bin/sh -c \"$0\" \"$0\" $1 $(($2 - 1)) & exit";
     for _ in 0..5 {
-        let mut process =
-            start(host_argv(&["/bin/sh", "-c", script, script, &mark])).await.unwrap();
+        let argv = ["/bin/sh", "-c", script, script, &mark, "5000"];
         // The command itself ends at once, and what it started with it.
-        let exit = process.wait().await.unwrap();
+        let exit = start(host_argv(&argv)).await.unwrap().wait().await.unwrap();
         assert_eq!(exit.code, Some(0));
         assert_eq!(processes_with(&mark), Vec::<String>::new());
-        let argv = ["/bin/sh", "-c", "/bin/sh -c \"$0\" \"$0\" $1; sleep 60", script, &mark];
-        let mut process = start(host_argv(&argv)).await.unwrap();
+        let first = "/bin/sh -c \"$0\" \"$0\" $1 5000; sleep 60";
+        let mut process = start(host_argv(&["/bin/sh", "-c", first, script, &mark])).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
+        assert_ne!(processes_with(&mark), Vec::<String>::new());
         process.kill().unwrap();
         process.wait().await.unwrap();
         assert_eq!(processes_with(&mark), Vec::<String>::new());

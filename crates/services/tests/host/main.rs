@@ -172,7 +172,7 @@ async fn a_command_is_the_person(setup: Arc<Setup>) {
 }
 
 async fn time_runs_out_and_nothing_is_left(setup: Arc<Setup>) {
-    let mark = format!("sleep 71{}", std::process::id());
+    let mark = format!("sleep 60.71{}", std::process::id());
     let run = on_host(&format!("echo before; setsid {mark} & {mark}"));
     let start = setup.start(&run, Duration::from_millis(300));
     let ran = setup.runner.run(start).await.unwrap();
@@ -182,7 +182,7 @@ async fn time_runs_out_and_nothing_is_left(setup: Arc<Setup>) {
 }
 
 async fn a_cancelled_command_is_ended(setup: Arc<Setup>) {
-    let mark = format!("sleep 72{}", std::process::id());
+    let mark = format!("sleep 60.72{}", std::process::id());
     let run = on_host(&format!("setsid {mark} & {mark}"));
     let cancel = async {
         while !is_running(&mark) {
@@ -216,7 +216,7 @@ async fn pipes_that_others_hold_do_not_matter(setup: Arc<Setup>) {
 }
 
 async fn a_process_says_where_it_runs(setup: Arc<Setup>) {
-    let mark = format!("sleep 73{}", std::process::id());
+    let mark = format!("sleep 60.73{}", std::process::id());
     let run = on_host(&format!("read line; echo got $line; setsid {mark} & {mark}"));
     let run = Run { lasting: Lasting::Session, ..run };
     let start = setup.start(&run, Duration::from_mins(1));
