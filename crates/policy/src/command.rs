@@ -42,7 +42,7 @@ pub(crate) fn judge(tools: &Tools, caller: &Caller, run: &Run) -> Option<Decisio
     let place = run.place.unwrap_or(exec.host.value);
     match place {
         Place::Container | Place::Node => {
-            let reason = format!("`{place}` is not part of this build yet; leave `host` out");
+            let reason = format!("`{place}` comes with a later version; leave `host` out");
             return decided(Verdict::Deny, "exec.host", &reason);
         }
         Place::Host if exec.host.value != Place::Host => {

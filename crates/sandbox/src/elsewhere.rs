@@ -1,6 +1,6 @@
 //! The sandbox where there is none: it says so instead of pretending.
 
-use crate::{Job, Report, SandboxError, SandboxSettings};
+use crate::{HostJob, Job, Report, SandboxError, SandboxSettings};
 
 /// There is nothing to start here.
 pub fn init() {}
@@ -28,6 +28,12 @@ impl Sandbox {
     /// Refuses.
     #[expect(clippy::unused_async, reason = "as on Linux")]
     pub async fn start(&self, _: Job) -> Result<Process, SandboxError> {
+        Err(SandboxError::Unsupported)
+    }
+
+    /// Refuses.
+    #[expect(clippy::unused_async, reason = "as on Linux")]
+    pub async fn start_on_host(&self, _: HostJob) -> Result<Process, SandboxError> {
         Err(SandboxError::Unsupported)
     }
 

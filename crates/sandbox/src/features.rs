@@ -5,7 +5,7 @@ use std::io;
 use crate::{
     Feature, Found, Level, Report, SandboxError,
     id_map::IdMaps,
-    parked::{HostNetwork, Parked},
+    parked::{Kind, Parked},
     pool::Pool,
     source::try_mapping,
     wire::{Answer, Order, Tried},
@@ -74,7 +74,7 @@ const CGROUPS: (&str, &str, &str) = (
 
 /// Tries everything out.
 pub(crate) async fn report(pool: &Pool, maps: Option<&IdMaps>) -> Result<Report, SandboxError> {
-    let parked = Parked::spawn(None, HostNetwork::Kept).map_err(SandboxError::Launcher)?;
+    let parked = Parked::spawn(None, Kind::Networked).map_err(SandboxError::Launcher)?;
     let asked = parked.order(&Order::Probe(pool.identity), &[]);
     let answer = match asked {
         Ok(()) => parked.answer().await,

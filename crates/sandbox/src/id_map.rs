@@ -12,7 +12,7 @@ use std::{
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::{
-    parked::{HostNetwork, Parked},
+    parked::{Kind, Parked},
     wire::{Answer, Order},
 };
 
@@ -42,7 +42,7 @@ impl IdMaps {
 
     /// A map is a user namespace, and those are made by processes.
     fn make(&self, (uid, gid): (u32, u32)) -> io::Result<OwnedFd> {
-        let holder = Parked::spawn(None, HostNetwork::Kept)?;
+        let holder = Parked::spawn(None, Kind::Networked)?;
         let made = (|| {
             holder.order(&Order::Hold, &[])?;
             let Some((Answer::Ready, _)) = holder.answer_blocking()? else {

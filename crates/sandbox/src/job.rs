@@ -73,6 +73,25 @@ impl Job {
     }
 }
 
+/// One command on the host itself: it is who we are, and sees and can do what we can.
+///
+/// What it starts ends with it, also what has detached itself. Nothing is added to its environment.
+/// Where no cgroup is writable memory is looked at from time to time, and the number of processes is
+/// limited together with the user's others; root's is not.
+#[derive(Debug)]
+pub struct HostJob {
+    /// The program and its arguments. A name without a slash is looked up in the `PATH` of `env`.
+    pub argv: Vec<OsString>,
+    /// The folder it starts in, opened before, so that what was checked is what is entered.
+    pub cwd: OwnedFd,
+    /// All of its environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// Where it reads and writes.
+    pub stdio: Stdio,
+}
+
 /// A folder or file of the host.
 #[derive(Debug)]
 pub enum Source {

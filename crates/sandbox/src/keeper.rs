@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::{
     SandboxError,
     cgroup::{Bases, Group},
-    parked::{HostNetwork, Leaving, Parked},
+    parked::{Kind, Leaving, Parked},
     pool::Idle,
     wire::{Order, SetUp},
 };
@@ -36,7 +36,7 @@ pub(crate) struct Recipe {
 /// What the thread is asked for.
 pub(crate) enum Task {
     /// A launcher.
-    Start(HostNetwork, oneshot::Sender<Result<Parked, SandboxError>>),
+    Start(Kind, oneshot::Sender<Result<Parked, SandboxError>>),
     /// One to spare, if there is none.
     Refill,
     /// To see off this one.
@@ -84,8 +84,8 @@ impl Keeper {
 
     fn do_task(&mut self, task: Task) {
         match task {
-            Task::Start(network, answer) => {
-                let started = self.launch(network);
+            Task::Start(kind, answer) => {
+                let started = self.launch(kind);
                 if let Err(Ok(unwanted)) = answer.send(started) {
                     self.leaving.push(unwanted.let_go());
                 }
@@ -101,25 +101,24 @@ impl Keeper {
         if self.idle.len() > 0 {
             return;
         }
-        let Ok(parked) = self.launch(HostNetwork::Left) else { return };
+        let Ok(parked) = self.launch(Kind::Isolated) else { return };
         if let Some(unwanted) = self.idle.put(parked, self.recipe.parked) {
             self.leaving.push(unwanted.let_go());
         }
     }
 
-    fn launch(&self, network: HostNetwork) -> Result<Parked, SandboxError> {
+    fn launch(&self, kind: Kind) -> Result<Parked, SandboxError> {
         let group = self.recipe.bases.as_ref().map(Group::new).transpose();
         let group = group.map_err(SandboxError::Launcher)?;
         let doors = group.as_ref().map_or_else(|| Ok(Vec::new()), Group::doors);
         let doors = doors.map_err(SandboxError::Launcher)?;
-        let parked = Parked::spawn(group, network).map_err(SandboxError::Launcher)?;
-        let SetUp { identity, host_network: _, rationed, system } = &self.recipe.set_up;
-        let order = Order::SetUp(SetUp {
-            identity: *identity,
-            host_network: network == HostNetwork::Kept,
-            rationed: *rationed,
-            system: system.clone(),
-        });
+        let parked = Parked::spawn(group, kind).map_err(SandboxError::Launcher)?;
+        let set_up = |host_network| SetUp { host_network, ..self.recipe.set_up.clone() };
+        let order = match kind {
+            Kind::Isolated => Order::SetUp(set_up(false)),
+            Kind::Networked => Order::SetUp(set_up(true)),
+            Kind::OnHost => Order::Stay,
+        };
         let doors: Vec<_> = doors.iter().map(AsFd::as_fd).collect();
         parked.order(&order, &doors).map_err(SandboxError::Launcher)?;
         Ok(parked)

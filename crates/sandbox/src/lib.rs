@@ -10,6 +10,9 @@
 //! gives up every right, and starts the command. When the command ends the first process does, and
 //! the kernel kills what is left.
 //!
+//! A [`HostJob`] is for commands that are not to be isolated. A launcher of its own stays on the host,
+//! starts the command, and adopts what it leaves behind; when the command ends, it kills all of that.
+//!
 //! Start from [`Sandbox`], which is what you call, and [`Job`], which is what you give it.
 
 mod error;
@@ -66,7 +69,7 @@ pub use self::elsewhere::{Process, Sandbox, init};
 pub use self::{
     error::SandboxError,
     exit::{EndedBy, Exit},
-    job::{Access, Bind, Changes, Home, Job, Network, Scratch, Source, Stdio, Workspace},
+    job::{Access, Bind, Changes, Home, HostJob, Job, Network, Scratch, Source, Stdio, Workspace},
     level::Level,
     limits::Limits,
     report::{Feature, Found, Report},

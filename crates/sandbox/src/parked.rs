@@ -5,7 +5,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     os::unix::process::CommandExt,
     process::{Child, Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use rustix::{io::Errno, process::Signal};
@@ -25,22 +25,26 @@ pub(crate) struct Parked {
     socket: OwnedFd,
     child: Child,
     pub(crate) group: Option<Group>,
-    pub(crate) network: HostNetwork,
+    pub(crate) kind: Kind,
     pub(crate) born: Instant,
     pub(crate) calls: u32,
 }
 
-/// Whether a launcher has kept the network of the host.
+/// What a launcher is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HostNetwork {
-    Kept,
-    Left,
+pub(crate) enum Kind {
+    /// Commands in the sandbox.
+    Isolated,
+    /// Commands in the sandbox that have the network of the host.
+    Networked,
+    /// One command on the host.
+    OnHost,
 }
 
 impl Parked {
     /// Starts our own binary again. It waits for an order.
     #[expect(clippy::disallowed_methods, reason = "this is the place that spawns")]
-    pub(crate) fn spawn(group: Option<Group>, network: HostNetwork) -> io::Result<Self> {
+    pub(crate) fn spawn(group: Option<Group>, kind: Kind) -> io::Result<Self> {
         let (ours, theirs) = channel::pair()?;
         let child = Command::new("/proc/self/exe")
             .arg0(LAUNCHER)
@@ -51,7 +55,7 @@ impl Parked {
             .stderr(Stdio::null())
             .spawn()?;
         rustix::io::ioctl_fionbio(&ours, true)?;
-        Ok(Self { socket: ours, child, group, network, born: Instant::now(), calls: 0 })
+        Ok(Self { socket: ours, child, group, kind, born: Instant::now(), calls: 0 })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -111,31 +115,46 @@ impl Parked {
 
     /// Lets go of it: without its socket it kills what it runs, and ends.
     pub(crate) fn let_go(self) -> Leaving {
-        let Self { socket, child, group, network: _, born: _, calls: _ } = self;
+        let Self { socket, child, group, kind, born: _, calls: _ } = self;
         drop(socket);
-        Leaving { child, group, since: Instant::now() }
+        Leaving { child, group, kind, since: Instant::now() }
     }
 }
+
+// Waiting longer for what cannot be killed would keep everybody from leaving.
+const GIVE_UP: Duration = Duration::from_secs(30);
 
 /// A launcher that is about to end.
 #[derive(Debug)]
 pub(crate) struct Leaving {
     child: Child,
     group: Option<Group>,
+    kind: Kind,
     since: Instant,
 }
 
 impl Leaving {
     /// Whether nothing is left of it.
     pub(crate) fn is_gone(&mut self) -> bool {
-        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+        let patience = match self.kind {
+            Kind::Isolated | Kind::Networked => Duration::from_secs(2),
+            // It has to kill one by one what the kernel would kill at once.
+            Kind::OnHost => Duration::from_secs(10),
+        };
         if matches!(self.child.try_wait(), Ok(None)) {
-            if self.since.elapsed() > PATIENCE {
+            if self.since.elapsed() > patience {
                 drop(self.child.kill());
             }
             return false;
         }
-        self.group.as_ref().is_none_or(|group| group.remove().is_ok())
+        let Some(group) = &self.group else { return true };
+        if group.remove().is_ok() {
+            return true;
+        }
+        // Somebody has ended the launcher before it was done.
+        group.kill();
+        // Who became somebody else cannot be killed; the group is removed by whoever comes next.
+        self.since.elapsed() > GIVE_UP
     }
 }
 

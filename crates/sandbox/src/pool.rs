@@ -16,7 +16,7 @@ use crate::{
     Cgroups, Level, SandboxError, SandboxSettings,
     cgroup::Bases,
     keeper::{self, Recipe, Task},
-    parked::{HostNetwork, Parked},
+    parked::{Kind, Parked},
     wire::{Identity, SetUp},
 };
 
@@ -121,8 +121,8 @@ impl Pool {
     }
 
     /// A launcher that waits for an order.
-    pub(crate) async fn lease(&self, network: HostNetwork) -> Result<Lease<'_>, SandboxError> {
-        if network == HostNetwork::Left {
+    pub(crate) async fn lease(&self, kind: Kind) -> Result<Lease<'_>, SandboxError> {
+        if kind == Kind::Isolated {
             while let Some(parked) = self.idle.take() {
                 let mut lease = Lease { pool: self, parked: Some(parked) };
                 if self.idle.len() == 0 {
@@ -135,18 +135,21 @@ impl Pool {
             }
         }
         let (answer, started) = oneshot::channel();
-        self.tell(Task::Start(network, answer))?;
+        self.tell(Task::Start(kind, answer))?;
         let parked = started.await.map_err(|_| SandboxError::Stopped)??;
         let mut lease = Lease { pool: self, parked: Some(parked) };
         lease.ready().await?;
-        self.tell(Task::Refill)?;
+        // Where there is no sandbox, commands can run on the host.
+        if kind != Kind::OnHost {
+            self.tell(Task::Refill)?;
+        }
         Ok(lease)
     }
 
     /// Takes back a launcher whose command has ended and left nothing behind.
     pub(crate) fn give_back(&self, parked: Parked) {
         let fresh = parked.born.elapsed() < OLDEST && parked.calls < MOST_CALLS;
-        let useful = parked.network == HostNetwork::Left && fresh && !self.has_ended();
+        let useful = parked.kind == Kind::Isolated && fresh && !self.has_ended();
         let most = if useful { self.settings.parked } else { 0 };
         if let Some(unwanted) = self.idle.put(parked, most) {
             self.bury(unwanted);

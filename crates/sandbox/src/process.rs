@@ -21,7 +21,7 @@ use crate::{
     parked::{Parked, signal},
     pool::{Pool, Slot},
     stdio::Streams,
-    wire::{Answer, Exited, Gone, Over},
+    wire::{Answer, Exited, Gone, Order, Over},
 };
 
 /// A command that runs, with every process it has started. Dropping it kills all of them.
@@ -32,7 +32,8 @@ pub struct Process {
     parked: Option<Parked>,
     _slot: Slot,
     command: OwnedFd,
-    first: OwnedFd,
+    /// Everything ends with it. On the host there is none; there the launcher is told.
+    first: Option<OwnedFd>,
     streams: Streams,
     listener: Option<TcpListener>,
     asked: Instant,
@@ -47,7 +48,7 @@ pub(crate) struct Parts {
     pub(crate) parked: Parked,
     pub(crate) slot: Slot,
     pub(crate) command: OwnedFd,
-    pub(crate) first: OwnedFd,
+    pub(crate) first: Option<OwnedFd>,
     pub(crate) streams: Streams,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) asked: Instant,
@@ -114,8 +115,16 @@ impl Process {
 
     /// Kills the command and everything it has started, at once.
     pub fn kill(&self) -> io::Result<()> {
-        self.killed.store(true, Ordering::Relaxed);
-        signal(&self.first, Signal::KILL)
+        let before = self.killed.swap(true, Ordering::Relaxed);
+        match (&self.first, &self.parked) {
+            (Some(first), _) => signal(first, Signal::KILL),
+            (None, Some(parked)) if !before => match parked.order(&Order::Kill, &[]) {
+                // It has ended, and with it what it ran.
+                Err(error) if is_gone(&error) => Ok(()),
+                other => other,
+            },
+            (None, _) => Ok(()),
+        }
     }
 
     /// Waits until the command has ended and nothing of it is left. What it wrote can still be read.
@@ -188,4 +197,9 @@ impl Drop for Process {
             self.discard();
         }
     }
+}
+
+/// Whether nobody is at the other end any more.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }

@@ -1,19 +1,19 @@
 //! What a caller has.
 
-use std::{os::fd::AsFd, sync::Arc, time::Instant};
+use std::{ffi::OsString, os::fd::AsFd, sync::Arc, time::Instant};
 
 use rustix::process::{getegid, geteuid};
 use tokio::sync::OnceCell;
 
 use crate::{
-    Job, Network, Process, Report, SandboxError, SandboxSettings, features,
+    HostJob, Job, Network, Process, Report, SandboxError, SandboxSettings, features,
     id_map::IdMaps,
     init,
-    parked::HostNetwork,
+    parked::Kind,
     pool::{Lease, Pool, Slot},
     process::Parts,
     spec::{self, Ready},
-    wire::{Answer, Identity, Order},
+    wire::{Answer, Identity},
 };
 
 // Who a command is inside if it cannot be who we are.
@@ -62,14 +62,28 @@ impl Sandbox {
             return Err(SandboxError::TooWeak { found, minimum, why });
         }
         let slot = self.pool.slot()?;
-        let network = match job.network {
-            Network::None | Network::Proxied { .. } => HostNetwork::Left,
-            Network::Host => HostNetwork::Kept,
+        let kind = match job.network {
+            Network::None | Network::Proxied { .. } => Kind::Isolated,
+            Network::Host => Kind::Networked,
         };
-        let program = job.argv.first().map(|name| name.display().to_string()).unwrap_or_default();
-        let limits = job.limits.clone();
+        let (program, limits) = (name(&job.argv), job.limits.clone());
         let ready = spec::ready(job, self.maps.as_deref(), found)?;
-        let mut lease = self.pool.lease(network).await?;
+        let mut lease = self.pool.lease(kind).await?;
+        lease.parked()?.limit(&limits)?;
+        Starting { pool: &self.pool, asked, program, slot }.run(lease, ready).await
+    }
+
+    /// Starts a command on the host itself, where nothing is held from it but the limits. It needs
+    /// nothing of what a sandbox is made of.
+    pub async fn start_on_host(&self, job: HostJob) -> Result<Process, SandboxError> {
+        let asked = Instant::now();
+        if !init::was_called() {
+            return Err(SandboxError::NotInitialised);
+        }
+        let slot = self.pool.slot()?;
+        let (program, limits) = (name(&job.argv), job.limits.clone());
+        let ready = spec::ready_on_host(job, self.pool.level())?;
+        let mut lease = self.pool.lease(Kind::OnHost).await?;
         lease.parked()?.limit(&limits)?;
         Starting { pool: &self.pool, asked, program, slot }.run(lease, ready).await
     }
@@ -79,6 +93,11 @@ impl Sandbox {
     pub async fn shutdown(&self) {
         self.pool.shut_down().await;
     }
+}
+
+/// What to call a command in a message.
+fn name(argv: &[OsString]) -> String {
+    argv.first().map(|name| name.display().to_string()).unwrap_or_default()
 }
 
 /// A command on its way to a launcher.
@@ -91,10 +110,10 @@ struct Starting<'a> {
 
 impl Starting<'_> {
     async fn run(self, mut lease: Lease<'_>, ready: Ready) -> Result<Process, SandboxError> {
-        let Ready { spec, fds, ends } = ready;
+        let Ready { order, fds, ends } = ready;
         let parked = lease.parked()?;
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        parked.order(&Order::Run(Box::new(spec)), &borrowed).map_err(SandboxError::Launcher)?;
+        parked.order(&order, &borrowed).map_err(SandboxError::Launcher)?;
         // The command has them now, and only if nobody else has can it close them.
         drop(fds);
         let (started, fds) = match parked.answer().await.map_err(SandboxError::Launcher)? {
@@ -106,9 +125,8 @@ impl Starting<'_> {
             Some(_) | None => return Err(SandboxError::LauncherDied),
         };
         let mut fds = fds.into_iter();
-        let (Some(command), Some(first)) = (fds.next(), fds.next()) else {
-            return Err(SandboxError::LauncherDied);
-        };
+        let Some(command) = fds.next() else { return Err(SandboxError::LauncherDied) };
+        let first = started.first.then(|| fds.next()).flatten();
         let terminal = started.terminal.then(|| fds.next()).flatten();
         let listener = started.listener.then(|| fds.next()).flatten().map(Into::into);
         let streams = ends.open(terminal).map_err(SandboxError::Launcher)?;

@@ -7,20 +7,20 @@ use std::{
 };
 
 use crate::{
-    Home, Job, Level, Limits, Network, SandboxError, Stdio,
+    Home, HostJob, Job, Level, Limits, Network, SandboxError, Stdio,
     channel::MOST_DESCRIPTORS,
     furniture::Furniture,
     id_map::IdMaps,
     limits::Rationed,
     stdio::Ends,
-    wire::{Ceiling, Console, Spec},
+    wire::{Ceiling, Console, HostSpec, Order, Program, Spec},
 };
 
 const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
 
 /// What a launcher is told, the descriptors that go along, and our ends of the pipes.
 pub(crate) struct Ready {
-    pub(crate) spec: Spec,
+    pub(crate) order: Order,
     pub(crate) fds: Vec<OwnedFd>,
     pub(crate) ends: Ends,
 }
@@ -44,11 +44,7 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
         stdio,
         minimum: _,
     } = job;
-    check(argv.iter().map(OsString::as_os_str))?;
-    check(env.iter().flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]))?;
-    if argv.first().is_none_or(|program| program.is_empty()) {
-        return Err(SandboxError::Invalid("there is no command to run".to_owned()));
-    }
+    let program = program(&argv, &env)?;
     let most_memory = most_memory(&limits, level);
     let home_path = home.as_ref().map(|home| inside(&home.target)).transpose()?;
     let mut furniture = Furniture::new(maps, most_memory);
@@ -71,11 +67,8 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
     let all_inside = |paths: Vec<PathBuf>| -> Result<Vec<_>, _> {
         paths.iter().map(|path| inside(path)).collect()
     };
-    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_bytes());
     let spec = Spec {
-        path: path.unwrap_or(USUAL_PATH).to_vec(),
-        argv: argv.iter().map(|text| text.as_bytes().to_vec()).collect(),
-        env: env.iter().map(|(name, value)| variable(name, value)).collect::<Result<_, _>>()?,
+        program,
         cwd: inside(&cwd)?,
         home: home_path.unwrap_or_default(),
         hostname,
@@ -90,7 +83,34 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
         limits: ceiling(&limits, level),
         stdio,
     };
-    Ok(Ready { spec, fds, ends })
+    Ok(Ready { order: Order::Run(Box::new(spec)), fds, ends })
+}
+
+/// The same for a command on the host.
+pub(crate) fn ready_on_host(job: HostJob, level: Level) -> Result<Ready, SandboxError> {
+    let HostJob { argv, cwd, env, limits, stdio } = job;
+    let program = program(&argv, &env)?;
+    let mut fds = vec![cwd];
+    let (stdio, ends) = console(stdio, &mut fds)?;
+    // Few processes with little address space each would be those of the user, not of the command.
+    let processes = (level != Level::Full).then_some(limits.processes.into());
+    let limits = Ceiling { rationed: None, ..ceiling(&limits, level) };
+    let spec = HostSpec { program, limits, processes, stdio };
+    Ok(Ready { order: Order::RunOnHost(Box::new(spec)), fds, ends })
+}
+
+fn program(argv: &[OsString], env: &[(OsString, OsString)]) -> Result<Program, SandboxError> {
+    check(argv.iter().map(OsString::as_os_str))?;
+    check(env.iter().flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]))?;
+    if argv.first().is_none_or(|program| program.is_empty()) {
+        return Err(SandboxError::Invalid("there is no command to run".to_owned()));
+    }
+    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_bytes());
+    Ok(Program {
+        path: path.unwrap_or(USUAL_PATH).to_vec(),
+        argv: argv.iter().map(|text| text.as_bytes().to_vec()).collect(),
+        env: env.iter().map(|(name, value)| variable(name, value)).collect::<Result<_, _>>()?,
+    })
 }
 
 /// How much may lie in a folder in memory. Where memory is counted that counts too; elsewhere it
@@ -105,13 +125,14 @@ fn most_memory(limits: &Limits, level: Level) -> u64 {
 fn ceiling(limits: &Limits, level: Level) -> Ceiling {
     let rationed = || {
         let Rationed { processes, address_space } = Rationed::new(limits);
-        (limits.memory_bytes, processes.into(), address_space)
+        (processes.into(), address_space)
     };
     Ceiling {
         open_files: limits.open_files.into(),
         file_bytes: limits.file_bytes,
         written_bytes: limits.written_bytes,
         shared_bytes: most_memory(limits, level) / 2,
+        memory: (level != Level::Full).then_some(limits.memory_bytes),
         rationed: (level != Level::Full).then(rationed),
     }
 }

@@ -17,6 +17,13 @@ pub(crate) enum Order {
     Probe(Identity),
     /// Stand in a new user namespace until it has been taken.
     Hold,
+    /// Stay on the host as who we are, for one command; the descriptors are the files of the cgroups
+    /// it is to join.
+    Stay,
+    /// What to run on the host.
+    RunOnHost(Box<HostSpec>),
+    /// Kill the command on the host, and everything it has started.
+    Kill,
 }
 
 /// What a launcher answers. The first process inside answers on the same socket.
@@ -48,7 +55,7 @@ pub(crate) struct Identity {
     pub(crate) gid: u32,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SetUp {
     pub(crate) identity: Identity,
     pub(crate) host_network: bool,
@@ -59,9 +66,7 @@ pub(crate) struct SetUp {
 /// Everything about one command. Paths are bytes: they need not be text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
-    pub(crate) argv: Vec<Vec<u8>>,
-    pub(crate) env: Vec<Vec<u8>>,
-    pub(crate) path: Vec<u8>,
+    pub(crate) program: Program,
     pub(crate) cwd: Bytes,
     pub(crate) home: Bytes,
     pub(crate) hostname: String,
@@ -73,6 +78,24 @@ pub(crate) struct Spec {
     pub(crate) proxy_port: Option<u16>,
     pub(crate) limits: Ceiling,
     pub(crate) stdio: Console,
+}
+
+/// Everything about one command on the host. The first descriptor is the folder it starts in.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct HostSpec {
+    pub(crate) program: Program,
+    pub(crate) limits: Ceiling,
+    /// How many processes and threads it may have, where the kernel counts only those of a user.
+    pub(crate) processes: Option<u64>,
+    pub(crate) stdio: Console,
+}
+
+/// What is executed, and where it is looked for.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Program {
+    pub(crate) argv: Vec<Bytes>,
+    pub(crate) env: Vec<Bytes>,
+    pub(crate) path: Bytes,
 }
 
 /// What the first process is told, by the launcher that has prepared it. The descriptors are those
@@ -120,8 +143,10 @@ pub(crate) struct Ceiling {
     pub(crate) file_bytes: u64,
     pub(crate) written_bytes: u64,
     pub(crate) shared_bytes: u64,
-    /// Most memory of the whole tree, processes, and address space of each, where nobody counts.
-    pub(crate) rationed: Option<(u64, u64, u64)>,
+    /// Most memory of the whole tree, where the kernel does not count it.
+    pub(crate) memory: Option<u64>,
+    /// Processes, and address space of each, where that is what keeps memory small.
+    pub(crate) rationed: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -132,9 +157,11 @@ pub(crate) enum Console {
     Pty { rows: u16, cols: u16 },
 }
 
-/// What the descriptors beside it are: the command, the first process, then these.
+/// What the descriptors beside it are: the command, then these.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
+    /// The first process inside; on the host there is none.
+    pub(crate) first: bool,
     pub(crate) terminal: bool,
     pub(crate) listener: bool,
 }

@@ -1,11 +1,14 @@
 //! The groups of one launcher.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, OpenOptions},
     io,
     os::{fd::OwnedFd, unix::fs::FileExt},
     path::PathBuf,
 };
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::{
     base::{Bases, Version},
@@ -13,7 +16,7 @@ use super::{
 };
 use crate::Limits;
 
-// The launcher and the first process are in the groups too.
+// The launcher and the first process are in the groups too, unless the command is on the host.
 const OURS: u32 = 2;
 const PERIOD_MICROS: u64 = 100_000;
 
@@ -91,6 +94,27 @@ impl Group {
         let count = count.and_then(|count| count.parse().ok()).unwrap_or(self.kills);
         let before = std::mem::replace(&mut self.kills, count);
         count.saturating_sub(before)
+    }
+
+    /// Kills whoever is in there now.
+    pub(crate) fn kill(&self) {
+        if self.version == Version::Two && set(self.memory.join("cgroup.kill"), "1").is_ok() {
+            return;
+        }
+        let members = fs::read_to_string(self.memory.join("cgroup.procs")).unwrap_or_default();
+        for pid in members.lines().filter_map(|line| line.parse().ok().and_then(Pid::from_raw)) {
+            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            // The number may have become somebody else's before we held on to it.
+            if self.has(pid) {
+                let _gone_already = pidfd_send_signal(&process, Signal::KILL);
+            }
+        }
+    }
+
+    fn has(&self, pid: Pid) -> bool {
+        let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let Some(name) = self.memory.file_name().and_then(OsStr::to_str) else { return false };
+        groups.lines().any(|line| line.rsplit('/').next() == Some(name))
     }
 
     /// Removes them; fails while somebody is in there.

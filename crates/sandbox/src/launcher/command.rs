@@ -1,4 +1,4 @@
-//! The last steps before a command: everything is given up, then it is executed.
+//! The last steps before a command: inside, everything is given up; then it is executed.
 
 use std::{
     ffi::{CString, c_char},
@@ -9,7 +9,7 @@ use std::{
 
 use libc::sock_filter;
 use rustix::{
-    process::{chdir, ioctl_tiocsctty, setsid},
+    process::{Signal, chdir, fchdir, ioctl_tiocsctty, set_parent_process_death_signal, setsid},
     thread::{
         CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
         set_capabilities, set_capabilities_secure_bits,
@@ -18,7 +18,7 @@ use rustix::{
 
 use crate::{
     sys::{self, Resource},
-    wire::{Ceiling, Failure, Spec, Step},
+    wire::{Answer, Bytes, Ceiling, Failure, Program, Step},
 };
 
 /// Why a command did not start.
@@ -30,14 +30,31 @@ pub(super) enum NotStarted {
     Exec(io::Error),
 }
 
+impl From<NotStarted> for Answer {
+    fn from(why: NotStarted) -> Self {
+        match why {
+            NotStarted::SetUp(failure) => Self::SetUpFailed(failure),
+            NotStarted::Exec(error) => Self::ExecFailed(error.raw_os_error().unwrap_or(libc::EIO)),
+        }
+    }
+}
+
 /// All that is needed, made before there is a process for it.
 pub(super) struct Command<'a> {
-    pub(super) spec: &'a Spec,
+    pub(super) program: &'a Program,
+    pub(super) limits: &'a Ceiling,
     pub(super) stdio: [BorrowedFd<'a>; 3],
     /// Whether those are a terminal that is to be the command's own.
     pub(super) terminal: Option<&'a OwnedFd>,
-    pub(super) rules: &'a OwnedFd,
-    pub(super) filter: &'a [sock_filter],
+    pub(super) ground: Ground<'a>,
+}
+
+/// Where a command runs.
+pub(super) enum Ground<'a> {
+    /// Inside, without any right.
+    Sandbox { cwd: &'a Bytes, rules: &'a OwnedFd, filter: &'a [sock_filter] },
+    /// On the host, with ours.
+    Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd], processes: Option<u64> },
 }
 
 /// What `execve` takes: programs to try in order, and two lists of pointers.
@@ -51,12 +68,12 @@ struct Image {
 impl Command<'_> {
     /// Starts it; returns when it runs.
     pub(super) fn start(&self) -> Result<sys::Child, NotStarted> {
-        let image = Image::new(self.spec).step("read the command").map_err(NotStarted::SetUp)?;
+        let image = Image::new(self.program).step("read the command").map_err(NotStarted::SetUp)?;
         // Until it has got as far as the last step it has not started, however it ended.
         let lost = Failure { step: "the process died on its way".to_owned(), errno: libc::EIO };
         let mut failed = Some(NotStarted::SetUp(lost));
         let mut task = || {
-            failed = Some(if let Err(failure) = self.give_up() {
+            failed = Some(if let Err(failure) = self.prepare() {
                 NotStarted::SetUp(failure)
             } else {
                 failed = None;
@@ -73,8 +90,8 @@ impl Command<'_> {
     }
 
     /// Runs in the new process. The order matters: each step needs what a later one gives up.
-    fn give_up(&self) -> Result<(), Failure> {
-        let Self { spec, stdio: [stdin, stdout, stderr], terminal, rules, filter } = self;
+    fn prepare(&self) -> Result<(), Failure> {
+        let Self { program: _, limits, stdio: [stdin, stdout, stderr], terminal, ground } = self;
         // The launcher has given all of them their usual meaning.
         sys::allow_signals().step("let signals in")?;
         setsid().step("a session")?;
@@ -84,29 +101,47 @@ impl Command<'_> {
         rustix::stdio::dup2_stdin(stdin).step("standard input")?;
         rustix::stdio::dup2_stdout(stdout).step("standard output")?;
         rustix::stdio::dup2_stderr(stderr).step("standard error")?;
-        chdir(super::places::path(&spec.cwd))
-            .step(&format!("enter `{}`", String::from_utf8_lossy(&spec.cwd)))?;
-        limit(&spec.limits).step("set limits")?;
-        give_up_capabilities().step("give up capabilities")?;
-        sys::no_new_privs().step("no new privileges")?;
-        sys::landlock_restrict(rules).step("Landlock")?;
-        sys::close_range(3, u32::MAX).step("close descriptors")?;
-        sys::set_filter(filter).step("seccomp")
+        match ground {
+            Ground::Sandbox { cwd, rules, filter } => {
+                chdir(super::places::path(cwd))
+                    .step(&format!("enter `{}`", String::from_utf8_lossy(cwd)))?;
+                limit(limits).step("set limits")?;
+                give_up_capabilities().step("give up capabilities")?;
+                sys::no_new_privs().step("no new privileges")?;
+                sys::landlock_restrict(rules).step("Landlock")?;
+                sys::close_range(3, u32::MAX).step("close descriptors")?;
+                sys::set_filter(filter).step("seccomp")
+            }
+            Ground::Host { cwd, cgroups, processes } => {
+                set_parent_process_death_signal(Some(Signal::KILL))
+                    .step("die with the launcher")?;
+                for cgroup in *cgroups {
+                    rustix::io::write(cgroup, b"0").step("join the cgroup")?;
+                }
+                fchdir(cwd).step("enter the folder")?;
+                limit(limits).step("set limits")?;
+                if let Some(processes) = processes {
+                    lower(Resource::Processes, *processes).step("set limits")?;
+                }
+                sys::close_range(3, u32::MAX).step("close descriptors")
+            }
+        }
     }
 }
 
 impl Image {
-    fn new(spec: &Spec) -> io::Result<Self> {
+    fn new(program: &Program) -> io::Result<Self> {
+        let Program { argv, env, path } = program;
         let strings = |list: &[Vec<u8>]| -> io::Result<Vec<CString>> {
             list.iter().map(|bytes| Ok(CString::new(bytes.clone())?)).collect()
         };
-        let (mut argv, env) = (strings(&spec.argv)?, strings(&spec.env)?);
+        let name = argv.first().ok_or(io::ErrorKind::InvalidInput)?;
+        let programs = strings(&candidates(name, path))?;
+        let (mut argv, env) = (strings(argv)?, strings(env)?);
         let pointers = |list: &[CString]| -> Vec<_> {
             list.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
         };
         let (argv_pointers, env_pointers) = (pointers(&argv), pointers(&env));
-        let name = spec.argv.first().ok_or(io::ErrorKind::InvalidInput)?;
-        let programs = strings(&candidates(name, &spec.path))?;
         argv.extend(env);
         Ok(Self { programs, _strings: argv, argv: argv_pointers, env: env_pointers })
     }
@@ -138,11 +173,12 @@ fn candidates(name: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn limit(ceiling: &Ceiling) -> io::Result<()> {
-    let Ceiling { open_files, file_bytes, written_bytes: _, shared_bytes: _, rationed } = ceiling;
+    let Ceiling { open_files, file_bytes, written_bytes: _, shared_bytes: _, memory: _, rationed } =
+        ceiling;
     lower(Resource::Core, 0)?;
     lower(Resource::OpenFiles, *open_files)?;
     lower(Resource::FileSize, *file_bytes)?;
-    if let Some((_, processes, address_space)) = rationed {
+    if let Some((processes, address_space)) = rationed {
         lower(Resource::Processes, *processes)?;
         lower(Resource::AddressSpace, *address_space)?;
     }

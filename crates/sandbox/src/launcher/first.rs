@@ -15,16 +15,18 @@ use rustix::process::{
 
 use super::{
     Launcher,
-    command::{Command, NotStarted},
+    command::{Command, Ground, NotStarted},
+    console::{self, Terminal},
     identity,
     room::{self, Writable},
     rules::Rules,
+    tree,
     watch::Watch,
 };
 use crate::{
     channel,
     sys::{self, Child, Which},
-    wire::{Answer, Begin, Bytes, Console, Exited, Failure, Spec, Started, Step},
+    wire::{Answer, Begin, Bytes, Exited, Failure, Spec, Started, Step},
 };
 
 /// Lives the life of a first process: prepares itself, waits to be told what to run, and runs it.
@@ -71,8 +73,7 @@ struct First<'a> {
     spec: Spec,
     held: Vec<Bytes>,
     fds: Vec<Option<OwnedFd>>,
-    /// Our end and the command's.
-    terminal: Option<(OwnedFd, OwnedFd)>,
+    terminal: Option<Terminal>,
     listener: Option<OwnedFd>,
 }
 
@@ -80,8 +81,8 @@ impl<'a> First<'a> {
     fn new(launcher: &'a Launcher, order: Begin, mut fds: Vec<OwnedFd>) -> Self {
         let Begin { spec, held, terminal, listener } = order;
         let listener = listener.then(|| fds.pop()).flatten();
-        let ends = || Some((fds.pop()?, fds.pop()?));
-        let terminal = terminal.then(ends).flatten().map(|(slave, master)| (master, slave));
+        let mut ends = || Some(Terminal { slave: fds.pop()?, master: fds.pop()? });
+        let terminal = terminal.then(&mut ends).flatten();
         let fds = fds.into_iter().map(Some).collect();
         Self { launcher, spec, held, fds, terminal, listener }
     }
@@ -93,10 +94,7 @@ impl<'a> First<'a> {
                 Ok(()) => self.watch_over(&command, writable),
                 Err(_) => sys::exit_now(1),
             },
-            Err(NotStarted::SetUp(failure)) => Answer::SetUpFailed(failure),
-            Err(NotStarted::Exec(error)) => {
-                Answer::ExecFailed(error.raw_os_error().unwrap_or(libc::EIO))
-            }
+            Err(why) => why.into(),
         };
         last_word(control, &answer)
     }
@@ -105,13 +103,19 @@ impl<'a> First<'a> {
         let Prepared { proc, rules, own } = prepared;
         let writable = self.enclose(&proc).map_err(NotStarted::SetUp)?;
         let rules = rules.with(&writable).step("rules for Landlock").map_err(NotStarted::SetUp)?;
-        let stdio = self.stdio().step("find standard input and output");
+        let find = |place: usize| self.fds.get(place).and_then(Option::as_ref);
+        let stdio = console::stdio(self.spec.stdio, self.terminal.as_ref(), find);
+        let stdio = stdio.step("find standard input and output");
         let command = Command {
-            spec: &self.spec,
+            program: &self.spec.program,
+            limits: &self.spec.limits,
             stdio: stdio.map_err(NotStarted::SetUp)?,
-            terminal: self.terminal.as_ref().map(|(_, slave)| slave),
-            rules: &rules,
-            filter: &self.launcher.filter,
+            terminal: self.terminal.as_ref().map(|terminal| &terminal.slave),
+            ground: Ground::Sandbox {
+                cwd: &self.spec.cwd,
+                rules: &rules,
+                filter: &self.launcher.filter,
+            },
         };
         Ok((command.start()?, own, writable))
     }
@@ -130,32 +134,13 @@ impl<'a> First<'a> {
         Ok(writable)
     }
 
-    fn stdio(&self) -> io::Result<[BorrowedFd<'_>; 3]> {
-        let missing = || io::Error::from(io::ErrorKind::InvalidData);
-        match (self.spec.stdio, &self.terminal) {
-            (Console::Pty { .. }, Some((_, slave))) => Ok([slave.as_fd(); 3]),
-            (Console::Pty { .. }, None) => Err(missing()),
-            (Console::Given(places), _) => {
-                let find = |place: usize| {
-                    self.fds
-                        .get(place)
-                        .and_then(Option::as_ref)
-                        .map(AsFd::as_fd)
-                        .ok_or_else(missing)
-                };
-                let [stdin, stdout, stderr] = places;
-                Ok([find(stdin)?, find(stdout)?, find(stderr)?])
-            }
-        }
-    }
-
     /// Says that the command runs, and hands over what belongs to whoever asked for it.
     fn report(&self, command: &Child, own: &OwnedFd) -> io::Result<()> {
         let mut fds = vec![command.pidfd.as_fd(), own.as_fd()];
-        fds.extend(self.terminal.as_ref().map(|(master, _)| master.as_fd()));
+        fds.extend(self.terminal.as_ref().map(|terminal| terminal.master.as_fd()));
         fds.extend(self.listener.as_ref().map(AsFd::as_fd));
-        let started =
-            Started { terminal: self.terminal.is_some(), listener: self.listener.is_some() };
+        let (terminal, listener) = (self.terminal.is_some(), self.listener.is_some());
+        let started = Started { first: true, terminal, listener };
         channel::send(&self.launcher.control, &Answer::Started(started), &fds)
     }
 
@@ -164,7 +149,7 @@ impl<'a> First<'a> {
     /// Never returns: nothing may be dropped here, because its descriptor is closed already.
     fn watch_over(&self, command: &Child, writable: Vec<Writable>) -> ! {
         let control = self.launcher.control.as_fd();
-        let mut watch = Watch::new(&self.spec.limits, writable);
+        let mut watch = Watch::new(&self.spec.limits, writable, Box::new(inside));
         close_all_but(control, &watch.kept());
         loop {
             sys::wait_child_signal(watch.pause());
@@ -181,6 +166,11 @@ impl<'a> First<'a> {
             }
         }
     }
+}
+
+/// Everybody inside but us.
+fn inside() -> Vec<i32> {
+    tree::everybody().filter(|pid| *pid != 1).collect()
 }
 
 /// Nobody needs to hear it if nobody listens any more.

@@ -2,13 +2,15 @@
 //!
 //! Without a parent its socket has no other end; then it kills what it runs, cleans up, and ends. It
 //! has one thread, no environment, and no descriptors but that socket. What takes long and is the same for
-//! every command it does before there is one.
+//! every command it does before there is one. One that stays on the host runs a single command.
 
 mod command;
+mod console;
 mod etc;
 mod first;
 mod guard;
 mod held;
+mod host;
 mod identity;
 mod places;
 mod probe;
@@ -16,6 +18,7 @@ mod room;
 mod root;
 mod rules;
 mod run;
+mod tree;
 mod trees;
 mod watch;
 
@@ -35,6 +38,7 @@ use rustix::{
     process::umask,
 };
 
+use self::host::Host;
 use crate::{
     channel,
     filter::{MemoryLimit, filter},
@@ -67,7 +71,7 @@ pub(crate) fn run() -> ! {
 }
 
 fn serve() -> io::Result<()> {
-    let control = take_control()?;
+    let (control, umask) = take_control()?;
     let Some((order, fds)) = channel::receive::<Order>(&control)? else { return Ok(()) };
     let set_up = match order {
         Order::SetUp(set_up) => set_up,
@@ -80,7 +84,10 @@ fn serve() -> io::Result<()> {
             channel::send(&control, &Answer::Ready, &[])?;
             return channel::receive::<Order>(&control).map(drop);
         }
-        Order::Run(_) => return Err(io::ErrorKind::InvalidData.into()),
+        Order::Stay => return Host { control, cgroups: fds, umask }.serve(),
+        Order::Run(_) | Order::RunOnHost(_) | Order::Kill => {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
     };
     let mut launcher = match Launcher::new(control.as_fd().try_clone_to_owned()?, set_up, fds) {
         Ok(launcher) => launcher,
@@ -107,8 +114,9 @@ fn serve() -> io::Result<()> {
     }
 }
 
-/// Takes the socket out of the way of a command's descriptors, and closes everything else.
-fn take_control() -> io::Result<OwnedFd> {
+/// Takes the socket out of the way of a command's descriptors, and closes everything else. Gives our
+/// parent's umask too.
+fn take_control() -> io::Result<(OwnedFd, Mode)> {
     sys::close_range(3, u32::MAX)?;
     let control = fcntl_dupfd_cloexec(io::stdin(), 3)?;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
@@ -117,8 +125,7 @@ fn take_control() -> io::Result<OwnedFd> {
     rustix::stdio::dup2_stderr(&null)?;
     sys::leave_keys();
     sys::default_signals()?;
-    umask(Mode::from_raw_mode(0o022));
-    Ok(control)
+    Ok((control, umask(Mode::from_raw_mode(0o022))))
 }
 
 impl Launcher {

@@ -9,16 +9,14 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, poll},
     process::{Signal, pidfd_send_signal},
-    pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt},
     system::sethostname,
-    termios::{Winsize, tcsetwinsize},
 };
 
-use super::{Launcher, first, places::Places, root};
+use super::{Launcher, console, first, places::Places, root};
 use crate::{
     channel,
     sys::{self, Child, Forked, Which},
-    wire::{Begin, Console, Failure, Gone, Spec, Step},
+    wire::{Begin, Failure, Gone, Spec, Step},
 };
 
 /// A first process that is waiting for its command.
@@ -28,12 +26,6 @@ pub(super) struct Parked {
     /// As long as somebody has them open they are not taken apart, which takes longer than the end
     /// of a process, and which nobody needs to wait for.
     mounts: Option<OwnedFd>,
-}
-
-/// A terminal: our end, and the command's.
-struct Terminal {
-    master: OwnedFd,
-    slave: OwnedFd,
 }
 
 /// A command that has ended.
@@ -95,10 +87,7 @@ impl Launcher {
         let mut places = Places::default();
         let held = places.make(&spec, &fds)?;
         sethostname(spec.hostname.as_bytes()).step("name the machine")?;
-        let terminal = match spec.stdio {
-            Console::Given(_) => None,
-            Console::Pty { rows, cols } => Some(terminal(rows, cols).step("open a terminal")?),
-        };
+        let terminal = console::terminal(spec.stdio).step("open a terminal")?;
         let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = spec.proxy_port.map(listen).transpose().step("listen for the proxy")?;
         let order =
@@ -133,14 +122,4 @@ impl Launcher {
         let reaped = sys::reap(Which::This(pid))?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Some(Gone { cpu: reaped.cpu, max_rss_bytes: reaped.max_rss_bytes }))
     }
-}
-
-fn terminal(rows: u16, cols: u16) -> io::Result<Terminal> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let master = openpt(flags)?;
-    unlockpt(&master)?;
-    let slave = ioctl_tiocgptpeer(&master, flags)?;
-    let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&master, size)?;
-    Ok(Terminal { master, slave })
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstatvfs, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstatvfs, openat, statat};
 
 use super::room::Writable;
 use crate::wire::{Ceiling, Over};
@@ -17,8 +17,9 @@ const FIRST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// Looks at the tree from time to time.
-#[derive(Debug)]
 pub(super) struct Watch {
+    /// Whom to look at.
+    who: Box<dyn Fn() -> Vec<i32>>,
     pause: Duration,
     most_written: u64,
     most_memory: Option<u64>,
@@ -41,13 +42,18 @@ struct Disk {
 }
 
 impl Watch {
-    pub(super) fn new(ceiling: &Ceiling, writable: Vec<Writable>) -> Self {
+    pub(super) fn new(
+        ceiling: &Ceiling,
+        writable: Vec<Writable>,
+        who: Box<dyn Fn() -> Vec<i32>>,
+    ) -> Self {
         let most_written = ceiling.written_bytes;
         let disk = |place: Writable| Disk::new(place.disk?, most_written);
         Self {
+            who,
             pause: FIRST,
             most_written,
-            most_memory: ceiling.rationed.map(|(memory, _, _)| memory),
+            most_memory: ceiling.memory,
             writers: BTreeMap::new(),
             gone: 0,
             disks: writable.into_iter().filter_map(disk).collect(),
@@ -73,7 +79,7 @@ impl Watch {
     }
 
     fn look_now(&mut self) -> Option<Over> {
-        let processes = processes();
+        let processes = (self.who)();
         if let Some(most) = self.most_memory {
             let held: u64 = processes.iter().map(|pid| held_memory(*pid)).sum();
             if held > most {
@@ -151,16 +157,6 @@ fn measure(folder: &OwnedFd, since: i64, left: &mut u64, depth: usize) -> bool {
         }
     }
     true
-}
-
-/// Everybody inside but us.
-fn processes() -> Vec<i32> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(proc) = openat(CWD, "/proc", flags, Mode::empty()) else { return Vec::new() };
-    let Ok(entries) = Dir::read_from(&proc) else { return Vec::new() };
-    let number = |name: &std::ffi::CStr| name.to_str().ok()?.parse().ok();
-    let pids = entries.filter_map(|entry| number(entry.ok()?.file_name()));
-    pids.filter(|pid| *pid != 1).collect()
 }
 
 fn written(pid: i32) -> u64 {

@@ -20,8 +20,8 @@ pub(crate) use self::{
     loopback::bring_up_loopback,
     mount::{Attr, set_attr},
     readiness::watch_reading,
-    signal::{allow_signals, default_signals, hold_child_signal, wait_child_signal},
-    wait::{Which, reap},
+    signal::{allow_signals, child_signals, default_signals, hold_child_signal, wait_child_signal},
+    wait::{Reaped, Which, reap},
 };
 
 use std::io;

@@ -1,13 +1,29 @@
 //! Signals of a process that has one thread.
 #![expect(unsafe_code, reason = "signal masks and dispositions have no safe wrapper")]
 
-use std::{io, mem::MaybeUninit, ptr, time::Duration};
+use std::{
+    io,
+    mem::MaybeUninit,
+    os::fd::{FromRawFd, OwnedFd},
+    ptr,
+    time::Duration,
+};
 
 /// Keeps the news of an ended child until [`wait_child_signal`] asks for it.
 pub(crate) fn hold_child_signal() {
     let set = child_set();
     // SAFETY: the set is initialised and outlives the call; the old one is not asked for.
     unsafe { libc::sigprocmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut()) };
+}
+
+/// A descriptor that can be read while there is news of a child, once they are held.
+pub(crate) fn child_signals() -> io::Result<OwnedFd> {
+    let set = child_set();
+    // SAFETY: the set is initialised and outlives the call, which makes a new descriptor.
+    let fd = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC) };
+    super::checked(fd.into())?;
+    // SAFETY: the kernel has just given us this descriptor, and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Waits until a child has ended or the time is up.

@@ -136,7 +136,7 @@ async fn call(sandbox: &Sandbox, folder: &Folder, mark: &str, number: usize) {
 }
 
 /// What has been let go is given the time to go.
-async fn settle(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
+pub(crate) async fn settle(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     for _ in 0..1000 {
         if is_so() {
             return;
@@ -146,11 +146,11 @@ async fn settle(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     panic!("{}", what());
 }
 
-fn descriptors() -> usize {
+pub(crate) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-fn processes_with(mark: &str) -> Vec<String> {
+pub(crate) fn processes_with(mark: &str) -> Vec<String> {
     let command = |entry: fs::DirEntry| {
         let line = fs::read(entry.path().join("cmdline")).ok()?;
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
@@ -161,7 +161,7 @@ fn processes_with(mark: &str) -> Vec<String> {
 }
 
 /// Groups that a process has made.
-fn groups_of(pid: u32) -> BTreeSet<PathBuf> {
+pub(crate) fn groups_of(pid: u32) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     look(Path::new("/sys/fs/cgroup"), &format!("toolgate-{pid}-"), 0, &mut found);
     found
@@ -179,7 +179,7 @@ fn look(folder: &Path, mine: &str, depth: usize, found: &mut BTreeSet<PathBuf>) 
     }
 }
 
-fn is_unused(group: &Path) -> bool {
+pub(crate) fn is_unused(group: &Path) -> bool {
     fs::read_to_string(group.join("cgroup.procs")).is_ok_and(|procs| procs.is_empty())
 }
 

@@ -18,6 +18,7 @@ mod attacks;
 mod escapes;
 mod filling;
 mod helper;
+mod hosts;
 mod leaks;
 mod limits;
 mod masked;
@@ -31,6 +32,7 @@ fn main() {
     let args: Vec<_> = std::env::args().collect();
     match args.get(1).map(String::as_str) {
         Some("abandon") => leaks::run(&args[2..]),
+        Some("abandon on host") => hosts::abandon(&args[2..]),
         Some("attack") => attacks::run(&args[2..]),
         Some("masked") => masked::run(&args[2..]),
         Some("fill") => filling::run(&args[2..]),
@@ -40,6 +42,7 @@ fn main() {
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(works::trials());
     trials.extend(escapes::trials());
+    trials.extend(hosts::trials());
     trials.extend(limits::trials());
     trials.extend(masked::trials());
     trials.extend(leaks::trials());

@@ -5,9 +5,12 @@ use std::{fs, path::Path, process::exit};
 
 use libc::{c_long, sock_filter, sock_fprog};
 use libtest_mimic::Trial;
-use sandbox::{Changes, Job, Sandbox, SandboxSettings};
+use sandbox::{Changes, HostJob, Job, Sandbox, SandboxSettings};
 
-use crate::helper::{Folder, block_on, shell, trial};
+use crate::{
+    helper::{Folder, block_on, shell, trial},
+    hosts::host,
+};
 
 /// A name, the call, and the argument that makes it the one that fails: which, and a bit or value.
 type Row = (&'static str, c_long, Option<Only>);
@@ -71,6 +74,9 @@ fn rows() -> Vec<Row> {
     ]
 }
 
+/// What a command on the host cannot do without.
+const HOST_NEEDS: &[&str] = &["parent death", "setsid", "close_range", "pidfd_open", "prlimit"];
+
 /// Only needed to leave root.
 fn rows_of_root() -> Vec<Row> {
     vec![
@@ -93,25 +99,36 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial(&format!("refused without: {name}"), move || async move { refused(name) })
     };
     let mut trials: Vec<_> = rows().into_iter().chain(extra).map(one).collect();
+    trials.extend(HOST_NEEDS.iter().map(|name| {
+        trial(&format!("host_refused_without: {name}"), move || async move {
+            let (outcome, ran) = outcome(name, "on host");
+            assert!(!ran && outcome.starts_with("refused: "), "{outcome}");
+        })
+    }));
+    trials.push(trial("host_needs_nothing_else", || async {
+        let others = rows().into_iter().filter(|(name, _, _)| !HOST_NEEDS.contains(name));
+        for (name, _, _) in others {
+            assert_eq!(outcome(name, "on host"), ("ran".to_owned(), true), "{name}");
+        }
+    }));
     trials.push(trial("not_refused_when_nothing_is_missing", || async {
-        assert_eq!(outcome("nothing"), ("ran".to_owned(), true));
+        assert_eq!(outcome("nothing", "inside"), ("ran".to_owned(), true));
     }));
     trials
 }
 
 fn refused(name: &str) {
-    let (outcome, ran) = outcome(name);
+    let (outcome, ran) = outcome(name, "inside");
     assert!(!ran, "it ran without {name}");
     assert!(outcome.starts_with("refused: "), "{name}: {outcome}");
 }
 
 /// What a process says that lives without this, and whether its command left a mark.
-fn outcome(name: &str) -> (String, bool) {
+fn outcome(name: &str, place: &str) -> (String, bool) {
     let folder = Folder::new();
     let own = std::env::current_exe().unwrap();
-    let output =
-        std::process::Command::new(own).arg("masked").arg(name).arg(&folder.workspace).output();
-    let output = output.unwrap();
+    let mut command = std::process::Command::new(own);
+    let output = command.args(["masked", name, place]).arg(&folder.workspace).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
     (text, folder.workspace.join("mark").exists())
 }
@@ -124,17 +141,23 @@ pub(crate) fn run(args: &[String]) -> ! {
     } else {
         assert_eq!(args[0], "nothing");
     }
-    let workspace = Path::new(&args[1]).to_owned();
+    let workspace = Path::new(&args[2]).to_owned();
     let said = block_on(async {
         let sandbox = Sandbox::new(SandboxSettings::default());
         let source = sandbox::Source::Path(workspace.clone());
         let target = workspace.clone();
-        let job = Job {
-            workspace: Some(sandbox::Workspace { source, target, mode: Changes::Direct }),
-            cwd: workspace,
-            ..shell("echo x > mark")
+        let started = if args[1] == "on host" {
+            let cwd = fs::File::open(&workspace).unwrap().into();
+            sandbox.start_on_host(HostJob { cwd, ..host("echo x > mark") }).await
+        } else {
+            let job = Job {
+                workspace: Some(sandbox::Workspace { source, target, mode: Changes::Direct }),
+                cwd: workspace,
+                ..shell("echo x > mark")
+            };
+            sandbox.start(job).await
         };
-        let said = match sandbox.start(job).await {
+        let said = match started {
             Err(error) => format!("refused: {error}"),
             Ok(mut process) => match process.wait().await {
                 Ok(exit) if exit.code == Some(0) => "ran".to_owned(),

@@ -95,7 +95,7 @@ async fn nothing_printed_to_a_terminal_is_lost() {
 }
 
 /// Numbers from one, each with an end.
-fn numbered(lines: usize, end: &str) -> String {
+pub(crate) fn numbered(lines: usize, end: &str) -> String {
     let numbers: Vec<_> = (1..=lines).map(|line| line.to_string()).collect();
     numbers.join(end) + end
 }

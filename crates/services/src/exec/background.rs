@@ -21,11 +21,11 @@ use tool::{
 use world::{Fence, Proxy};
 
 use super::{
-    GONE, Runner, egress,
-    foreground::{Stopped, ended},
+    Runner, egress,
+    foreground::ended,
     job::{Asked, Guards, Opened, job},
     problem::not_started,
-    pump::Pump,
+    watch::{Event, Watch},
 };
 
 /// What is kept of the output of one process, the newest.
@@ -33,7 +33,7 @@ const KEPT: usize = 1 << 20;
 /// How many pieces of input may wait to be read.
 const PENDING: usize = 16;
 
-/// Starts a command that writes to the workspace itself.
+/// Starts a command in the sandbox that writes to the workspace itself.
 pub(super) async fn start(
     runner: &Runner,
     start: Start<'_>,
@@ -57,11 +57,26 @@ pub(super) async fn start(
     let (job, fence) = prepared?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
+    let around = Around { _way_out: proxy, fence: Some(fence) };
+    Ok(keep(runner, start, Running { process, place: Place::Sandbox, around }))
+}
+
+/// A command that runs, and where.
+pub(super) struct Running {
+    pub(super) process: sandbox::Process,
+    pub(super) place: Place,
+    pub(super) around: Around,
+}
+
+/// Keeps a command among the processes of its agent.
+pub(super) fn keep(runner: &Runner, start: Start<'_>, running: Running) -> Arc<dyn Process> {
+    let Running { mut process, place, around } = running;
     let (to, from) = mpsc::channel(PENDING);
     let background = Arc::new(Background {
         id: uuid::Uuid::new_v4().simple().to_string().chars().take(8).collect(),
         command: start.run.command.clone(),
         cwd: start.run.cwd.to_string(),
+        place,
         terminal: start.how.terminal,
         pid: process.id(),
         began: Instant::now(),
@@ -71,10 +86,10 @@ pub(super) async fn start(
         state: Mutex::default(),
     });
     let feeding = tokio::spawn(feed(process.take_stdin(), from));
-    let held = Held { _way_out: proxy, fence };
-    tokio::spawn(background.clone().watch(process, held, start.how.timeout, feeding));
+    let watch = Watch::new(process, start.how.timeout);
+    tokio::spawn(background.clone().watch(watch, around, feeding));
     runner.processes.add(start.caller, background.clone());
-    Ok(background)
+    background
 }
 
 /// What a process is to read.
@@ -102,16 +117,18 @@ async fn feed(input: Option<Input>, mut from: mpsc::Receiver<Typed>) {
     }
 }
 
-/// What is needed as long as a process runs, and at its end.
-struct Held {
+/// What the sandbox needs as long as a process runs, and at its end.
+#[derive(Default)]
+pub(super) struct Around {
     _way_out: Option<Proxy>,
-    fence: Fence,
+    fence: Option<Fence>,
 }
 
-impl Held {
+impl Around {
     /// What has to be said about what the process left.
     async fn settle(self) -> Vec<String> {
-        let look = move || self.fence.appeared();
+        let Some(fence) = self.fence else { return Vec::new() };
+        let look = move || fence.appeared();
         let appeared = match tokio::task::spawn_blocking(look).await {
             Ok(Ok(appeared)) => appeared,
             Ok(Err(error)) => return vec![error.to_string()],
@@ -133,6 +150,7 @@ pub(super) struct Background {
     id: String,
     command: String,
     cwd: String,
+    place: Place,
     terminal: Terminal,
     pid: u32,
     began: Instant,
@@ -151,38 +169,15 @@ struct State {
 }
 
 impl Background {
-    async fn watch(
-        self: Arc<Self>,
-        mut process: sandbox::Process,
-        held: Held,
-        most: Duration,
-        feeding: JoinHandle<()>,
-    ) {
-        let mut pump = Pump::new(process.take_stdout(), process.take_stderr());
-        let mut stopped = Stopped::No;
-        let deadline = self.began + most;
+    async fn watch(self: Arc<Self>, mut watch: Watch, around: Around, feeding: JoinHandle<()>) {
         loop {
-            let next = tokio::select! {
-                biased;
-                () = self.stop.notified(), if stopped == Stopped::No => {
-                    stopped = Stopped::Cancelled;
-                    None
-                }
-                () = tokio::time::sleep_until(deadline), if stopped == Stopped::No => {
-                    stopped = Stopped::TimedOut;
-                    None
-                }
-                next = pump.next() => match next {
-                    Some(piece) => Some(piece),
-                    None => break,
-                },
-            };
-            match next {
-                Some((_, bytes)) => self.keep(bytes),
-                None => drop(process.kill()),
+            match watch.next(self.stop.notified()).await {
+                Event::Wrote(_, bytes) => self.keep(bytes),
+                Event::Ending => {}
+                Event::Ended => break,
             }
         }
-        let exit = tokio::time::timeout(GONE, process.wait()).await;
+        let (exit, stopped) = watch.end().await;
         let ended = match exit {
             Ok(Ok(exit)) => ended(&exit, stopped),
             Ok(Err(_)) | Err(_) => Ended {
@@ -195,7 +190,7 @@ impl Background {
                 max_rss_bytes: 0,
             },
         };
-        let notes = held.settle().await;
+        let notes = around.settle().await;
         feeding.abort();
         let mut state = self.state();
         state.notes = notes;
@@ -235,7 +230,7 @@ impl Process for Background {
         ProcessStatus {
             command: self.command.clone(),
             cwd: self.cwd.clone(),
-            place: Place::Sandbox,
+            place: self.place,
             pid: self.pid,
             age: ended.map_or_else(|| self.began.elapsed(), |(ended, _)| ended.took),
             ended: ended.map(|(ended, _)| ended.clone()),

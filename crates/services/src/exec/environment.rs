@@ -1,7 +1,7 @@
 //! The environment of a command: a small fixed set, and what was added by name.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -27,33 +27,51 @@ pub(super) struct Ingredients<'a> {
     pub(super) shell: &'static str,
 }
 
-/// All of it, each name once; what comes later counts.
+/// Who a command is, to itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Person {
+    pub(super) name: String,
+    pub(super) home: PathBuf,
+}
+
+/// All of it, for a command in the sandbox.
 pub(super) fn environment(from: &Ingredients<'_>) -> Vec<(OsString, OsString)> {
+    let agent = Person { name: "agent".to_owned(), home: HOME.into() };
+    let mut all = on_host(from, &agent);
+    if let Reach::Hosts(_) = from.run.reach {
+        let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+        for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            set(&mut all, name, &proxy);
+        }
+        set(&mut all, "NO_PROXY", "localhost,127.0.0.1,::1");
+        set(&mut all, "no_proxy", "localhost,127.0.0.1,::1");
+    }
+    all
+}
+
+/// All of it for a command on the host: it is this person, and needs no proxy.
+pub(super) fn on_host(from: &Ingredients<'_>, person: &Person) -> Vec<(OsString, OsString)> {
     let Ingredients { run, terminal, toolchains, author, passed, shell } = from;
     let terminal = match terminal {
         Terminal::Yes => "xterm-256color",
         Terminal::No => "dumb",
     };
     let mut all: Vec<(OsString, OsString)> = Vec::new();
-    let mut set = |name: &str, value: OsString| {
-        all.retain(|(known, _)| known != name);
-        all.push((name.into(), value));
-    };
     for (name, value) in [
-        ("HOME", HOME),
         ("LANG", "C.UTF-8"),
-        ("LOGNAME", "agent"),
+        ("LOGNAME", person.name.as_str()),
         ("PAGER", "cat"),
         ("SHELL", shell),
         ("TERM", terminal),
         ("TMPDIR", "/tmp"),
-        ("USER", "agent"),
+        ("USER", person.name.as_str()),
     ] {
-        set(name, value.into());
+        set(&mut all, name, value);
     }
-    set("PATH", path(&toolchains.programs));
+    set(&mut all, "HOME", &person.home);
+    set(&mut all, "PATH", path(&toolchains.programs));
     for (name, folder) in &toolchains.variables {
-        set(name, folder.into());
+        set(&mut all, name, folder);
     }
     let name = author.name.as_deref();
     let email = author.email.as_deref();
@@ -64,22 +82,20 @@ pub(super) fn environment(from: &Ingredients<'_>) -> Vec<(OsString, OsString)> {
         ("GIT_COMMITTER_EMAIL", email),
     ] {
         if let Some(value) = value {
-            set(variable, value.into());
+            set(&mut all, variable, value);
         }
     }
     let passed = passed.iter().map(|(name, value)| (name, value));
     for (name, value) in passed.chain(&run.env) {
-        set(name, value.into());
-    }
-    if let Reach::Hosts(_) = run.reach {
-        let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
-        for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            set(name, proxy.clone().into());
-        }
-        set("NO_PROXY", "localhost,127.0.0.1,::1".into());
-        set("no_proxy", "localhost,127.0.0.1,::1".into());
+        set(&mut all, name, value);
     }
     all
+}
+
+/// Each name is there once, and what comes later counts.
+fn set(all: &mut Vec<(OsString, OsString)>, name: &str, value: impl AsRef<OsStr>) {
+    all.retain(|(known, _)| known != name);
+    all.push((name.into(), value.as_ref().to_owned()));
 }
 
 fn path(programs: &[PathBuf]) -> OsString {

@@ -3,18 +3,20 @@
 use std::{sync::Arc, time::Duration};
 
 use sandbox::{Changes, EndedBy, Exit, Job, Process, Source};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tool::{Captured, Commit, Ended, Place, Ran, Start, ToolError};
 use world::{Committed, Overlay};
 
 use super::{
-    GONE, Runner,
+    Runner,
     capture::Capture,
     egress,
     job::{Asked, Guards, Opened, job},
     problem::not_started,
-    pump::Pump,
+    watch::{Event, Watch},
 };
+
+pub(super) use super::watch::Stopped;
 
 /// Partial results are sent at most this often.
 const PACE: Duration = Duration::from_millis(100);
@@ -26,14 +28,8 @@ pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolEr
     let output_bytes = runner.settings.load().output_bytes;
     let (job, overlay) = prepare(runner, start).await?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
-    drop(process.take_stdin());
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
-    let (output, stopped) = watch(&mut process, start, output_bytes).await;
-    let exit = timeout(GONE, process.wait()).await;
-    let exit = exit.map_err(|_| ToolError::failed("the command could not be ended"))?;
-    let exit = exit.map_err(not_started)?;
-    start.live.check()?;
-    let ended = ended(&exit, stopped);
+    let (ended, output) = attend(process, start, output_bytes).await?;
     let committed = finish(overlay, start, &ended).await?;
     let Committed { changed, mut notes } = committed;
     notes.extend(egress::note(proxy.as_ref()));
@@ -63,51 +59,32 @@ pub(super) async fn prepare(
     tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?
 }
 
-/// Why a command was ended before it ended by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stopped {
-    No,
-    TimedOut,
-    Cancelled,
-}
-
 /// Reads what the command writes until it has ended, or ends it.
-async fn watch(
-    process: &mut Process,
+pub(super) async fn attend(
+    mut process: Process,
     start: Start<'_>,
     output_bytes: usize,
-) -> (Captured, Stopped) {
+) -> Result<(Ended, Captured), ToolError> {
+    drop(process.take_stdin());
     let mut capture = Capture::new(output_bytes);
-    let mut pump = Pump::new(process.take_stdout(), process.take_stderr());
     let mut news = News::default();
-    let (mut stopped, deadline) = (Stopped::No, Instant::now() + start.how.timeout);
+    let mut watch = Watch::new(process, start.how.timeout);
     let cancelled = start.live.cancellation();
     loop {
-        let next = tokio::select! {
-            biased;
-            () = cancelled.cancelled(), if stopped == Stopped::No => {
-                stopped = Stopped::Cancelled;
-                None
-            }
-            () = tokio::time::sleep_until(deadline), if stopped == Stopped::No => {
-                stopped = Stopped::TimedOut;
-                None
-            }
-            next = pump.next() => match next {
-                Some(piece) => Some(piece),
-                None => break,
-            },
-        };
-        match next {
-            Some((stream, bytes)) => {
+        match watch.next(cancelled.cancelled()).await {
+            Event::Wrote(stream, bytes) => {
                 capture.push(stream, bytes);
                 news.add(bytes, start).await;
             }
-            // Its pipes close when all of it is gone.
-            None => drop(process.kill()),
+            Event::Ending => {}
+            Event::Ended => break,
         }
     }
-    (capture.done(), stopped)
+    let (exit, stopped) = watch.end().await;
+    let exit = exit.map_err(|_| ToolError::failed("the command could not be ended"))?;
+    let exit = exit.map_err(not_started)?;
+    start.live.check()?;
+    Ok((ended(&exit, stopped), capture.done()))
 }
 
 /// What was written since somebody was told.

@@ -38,8 +38,8 @@ pub(super) struct Guards {
 
 /// What of a [`Start`] a job depends on.
 pub(super) struct Asked {
-    run: Run,
-    how: How,
+    pub(super) run: Run,
+    pub(super) how: How,
     pub(super) caller: Caller,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn job(
 }
 
 /// The shell that people expect, or the one that is always there.
-fn shell() -> &'static str {
+pub(super) fn shell() -> &'static str {
     if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" }
 }
 
@@ -114,7 +114,7 @@ const fn network(run: &Run) -> Network {
     }
 }
 
-const fn stdio(how: How) -> Stdio {
+pub(super) const fn stdio(how: How) -> Stdio {
     match how.terminal {
         Terminal::Yes => Stdio::Pty { rows: SIZE.0, cols: SIZE.1 },
         Terminal::No => Stdio::Piped,

@@ -1,4 +1,5 @@
-//! Runs commands: in the sandbox, on an overlay of the workspace, or in the background.
+//! Runs commands: in the sandbox, on an overlay of the workspace, or in the background; and on the
+//! host itself, where somebody allowed it.
 
 mod background;
 mod capture;
@@ -6,6 +7,7 @@ mod egress;
 mod environment;
 mod filter;
 mod foreground;
+mod host;
 mod identity;
 mod interactive;
 mod job;
@@ -14,13 +16,14 @@ mod processes;
 mod pump;
 mod settings;
 mod toolchains;
+mod watch;
 
 use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use config::Config;
 use sandbox::{Report, Sandbox, SandboxError, SandboxSettings};
-use tool::{BoxFuture, Caller, Exec, Place, Process, Ran, Review, Start, ToolError};
+use tool::{BoxFuture, Caller, Exec, How, Place, Process, Ran, Review, Start, ToolError};
 use world::World;
 
 use self::{processes::Processes, settings::RunSettings};
@@ -55,6 +58,12 @@ impl Runner {
         self.sandbox.report().await
     }
 
+    /// No longer than configuration lets any command run.
+    fn bounded<'a>(&self, start: Start<'a>) -> Start<'a> {
+        let timeout = start.how.timeout.min(self.settings.load().timeout);
+        Start { how: How { timeout, ..start.how }, ..start }
+    }
+
     /// Ends every process and everything that waits to start one.
     pub async fn shutdown(&self) {
         self.processes.kill_all();
@@ -65,8 +74,11 @@ impl Runner {
 impl Exec for Runner {
     fn run<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async move {
-            in_sandbox(start.run.place)?;
-            foreground::run(self, start).await
+            let start = self.bounded(start);
+            match ground(start.run.place)? {
+                Ground::Sandbox => foreground::run(self, start).await,
+                Ground::Host => host::run(self, start).await,
+            }
         })
     }
 
@@ -76,15 +88,22 @@ impl Exec for Runner {
         review: &'a dyn Review,
     ) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async move {
-            in_sandbox(start.run.place)?;
-            interactive::interact(self, start, review).await
+            match ground(start.run.place)? {
+                Ground::Sandbox => interactive::interact(self, start, review).await,
+                Ground::Host => Err(ToolError::failed(
+                    "a command at your own terminal runs in the sandbox only; leave `host` out",
+                )),
+            }
         })
     }
 
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>> {
         Box::pin(async move {
-            in_sandbox(start.run.place)?;
-            background::start(self, start).await
+            let start = self.bounded(start);
+            match ground(start.run.place)? {
+                Ground::Sandbox => background::start(self, start).await,
+                Ground::Host => host::start(self, start).await,
+            }
         })
     }
 
@@ -97,12 +116,20 @@ impl Exec for Runner {
     }
 }
 
-/// Other places come with later steps; policy has said so before.
-fn in_sandbox(place: Option<Place>) -> Result<(), ToolError> {
+/// Where commands can run on this machine.
+enum Ground {
+    Sandbox,
+    Host,
+}
+
+/// Other places come with later versions; policy has said so before.
+fn ground(place: Option<Place>) -> Result<Ground, ToolError> {
     match place {
-        Some(Place::Sandbox) => Ok(()),
-        Some(place @ (Place::Container | Place::Host | Place::Node)) => {
-            Err(ToolError::failed(format!("commands cannot run on `{place}` yet")))
+        Some(Place::Sandbox) => Ok(Ground::Sandbox),
+        Some(Place::Host) => Ok(Ground::Host),
+        Some(place @ (Place::Container | Place::Node)) => {
+            let message = format!("`{place}` comes with a later version; leave `host` out");
+            Err(ToolError::failed(message))
         }
         None => Err(ToolError::internal("nobody decided where the command runs")),
     }

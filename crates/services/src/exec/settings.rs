@@ -1,6 +1,6 @@
 //! Configuration in the form commands need it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use config::{Config, Isolation, Minimum};
 use rustix::system::sysinfo;
@@ -19,6 +19,8 @@ pub(super) struct RunSettings {
     pub(super) read: Vec<PathBuf>,
     /// Variables of ours that commands get.
     pub(super) env: Vec<(String, String)>,
+    /// The longest a command may run.
+    pub(super) timeout: Duration,
     /// What is captured of the output of a command.
     pub(super) output_bytes: usize,
 }
@@ -38,6 +40,7 @@ impl RunSettings {
             limits: limits(isolation),
             read: isolation.read.value.iter().map(|path| path.value.clone()).collect(),
             env: passed.collect(),
+            timeout: config.tools.exec.timeout.value,
             output_bytes: usize::try_from(config.limits.output_bytes.value).unwrap_or(usize::MAX),
         }
     }
