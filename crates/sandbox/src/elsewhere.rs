@@ -5,6 +5,11 @@ use crate::{HostJob, Job, Report, SandboxError, SandboxSettings};
 /// There is nothing to start here.
 pub fn init() {}
 
+/// There are no commands here.
+pub fn descends_from_command() -> bool {
+    false
+}
+
 /// Runs nothing.
 #[derive(Debug)]
 pub struct Sandbox(());

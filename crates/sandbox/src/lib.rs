@@ -24,6 +24,8 @@ mod settings;
 
 // Namespaces, Landlock and seccomp are Linux. Elsewhere there is a `Sandbox` that says so.
 #[cfg(target_os = "linux")]
+mod ancestry;
+#[cfg(target_os = "linux")]
 mod cgroup;
 #[cfg(target_os = "linux")]
 mod channel;
@@ -57,7 +59,6 @@ mod source;
 #[cfg(target_os = "linux")]
 mod spec;
 #[cfg(target_os = "linux")]
-#[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]
 mod sys;
@@ -65,7 +66,16 @@ mod sys;
 mod wire;
 
 #[cfg(not(target_os = "linux"))]
-pub use self::elsewhere::{Process, Sandbox, init};
+pub use self::elsewhere::{Process, Sandbox, descends_from_command, init};
+#[cfg(target_os = "linux")]
+pub use self::{
+    ancestry::descends_from_command,
+    init::{init, was_called as is_initialised},
+    process::Process,
+    sandbox::Sandbox,
+    stdio::{Input, Output},
+    sys::watch,
+};
 pub use self::{
     error::SandboxError,
     exit::{EndedBy, Exit},
@@ -74,12 +84,4 @@ pub use self::{
     limits::Limits,
     report::{Feature, Found, Report},
     settings::{Cgroups, SandboxSettings},
-};
-#[cfg(target_os = "linux")]
-pub use self::{
-    init::{init, was_called as is_initialised},
-    process::Process,
-    sandbox::Sandbox,
-    stdio::{Input, Output},
-    sys::watch,
 };

@@ -29,6 +29,17 @@ pub(crate) fn configuration_file(global: &Global) -> Option<PathBuf> {
     })
 }
 
+/// Refuses inside a command of an agent: nobody answers their own questions.
+pub(crate) fn person() -> Result<()> {
+    if sandbox::descends_from_command() {
+        bail!(
+            "this runs inside a command of an agent, which can answer and grant nothing; use a \
+             terminal of your own"
+        );
+    }
+    Ok(())
+}
+
 /// The format that `name` means: one of ours, or that of a provider in the configuration.
 pub(crate) fn format(config: &Config, name: &str) -> Result<Format> {
     let custom = config.providers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));

@@ -75,6 +75,10 @@ struct Allow {
 
 impl Approvals {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        match self.action {
+            Action::List { .. } | Action::History { .. } => {}
+            Action::Allow(_) | Action::Deny { .. } | Action::Revoke { .. } => context::person()?,
+        }
         let db = context::db(global).await?;
         match self.action {
             Action::List { json } => list(&db, json.into()).await?,

@@ -60,7 +60,7 @@ impl CallTool {
         let format =
             self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;
         let asked = self.asked(format)?;
-        let gate = context::gate(global, config, Some(self.approver()))?;
+        let gate = context::gate(global, config, self.approver()?)?;
         // A call may wait long for a person, and the configuration may change meanwhile.
         let _watch = context::configuration_file(global).map(|path| {
             let (identity, wait) = (self.identity.clone(), self.wait);
@@ -96,12 +96,17 @@ impl CallTool {
         Ok(exit_code(&answer.outcomes))
     }
 
-    fn approver(&self) -> Arc<dyn Approver> {
-        match (self.yes, self.wait) {
-            (true, _) => Arc::new(SaysYes),
-            (_, Some(_)) => Arc::new(Waits),
-            (false, None) => Arc::new(Terminal),
-        }
+    /// Who answers. Inside a command of an agent nobody does.
+    fn approver(&self) -> Result<Option<Arc<dyn Approver>>> {
+        Ok(match (self.yes, self.wait) {
+            (true, _) => {
+                context::person()?;
+                Some(Arc::new(SaysYes))
+            }
+            (_, Some(_)) => Some(Arc::new(Waits)),
+            (false, None) if context::person().is_err() => None,
+            (false, None) => Some(Arc::new(Terminal)),
+        })
     }
 
     fn asked(&self, format: Option<Format>) -> Result<Asked> {

@@ -57,6 +57,9 @@ struct Grant {
 
 impl Permissions {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        if !matches!(self.action, Action::List { .. }) {
+            context::person()?;
+        }
         let db = context::db(global).await?;
         match self.action {
             Action::List { json } => {

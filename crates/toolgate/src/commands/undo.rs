@@ -30,6 +30,7 @@ pub(crate) struct Undo {
 
 impl Undo {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        context::person()?;
         let identity = self.identity(global)?;
         let config = context::configuration_for(global, &identity)?;
         let gate = context::gate(global, config, None)?;
