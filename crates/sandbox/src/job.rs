@@ -123,6 +123,8 @@ pub struct Bind {
 pub enum Access {
     /// It cannot.
     ReadOnly,
+    /// It cannot, and sockets in the folder lead nowhere: somebody outside may listen on them.
+    ReadOnlyWithoutSockets,
     /// It can.
     ReadWrite,
 }
@@ -132,7 +134,7 @@ impl Access {
     pub(crate) const fn flag(self) -> u64 {
         const RDONLY: u64 = 1;
         match self {
-            Self::ReadOnly => RDONLY,
+            Self::ReadOnly | Self::ReadOnlyWithoutSockets => RDONLY,
             Self::ReadWrite => 0,
         }
     }

@@ -131,7 +131,7 @@ fn mapped(fd: &OwnedFd, maps: &IdMaps, owner: (u32, u32), access: Access) -> io:
         Ok(()) => Ok(tree),
         // Not every file system can do it. What cannot be written can be shown as it is: then only
         // what everybody may read can be read.
-        Err(_) if access == Access::ReadOnly => {
+        Err(_) if access != Access::ReadWrite => {
             let tree = clone()?;
             sys::set_attr(&tree, Attr { flags, id_map: None }, 0)?;
             Ok(tree)

@@ -21,7 +21,7 @@ use rustix::{
 use super::{
     guard::guard,
     places::{covering, path},
-    root::{EMPTY_FILE, RDONLY},
+    root::{EMPTY_FILE, EMPTY_FOLDER, RDONLY},
 };
 use crate::{
     Access,
@@ -124,6 +124,9 @@ fn put(
         What::Tree { tree, access } => {
             let root = take(tree)?;
             attach(&root, place)?;
+            if *access == Access::ReadOnlyWithoutSockets && tree.is_folder {
+                attach(&shown(&root)?, &root)?;
+            }
             let disk = Some(root.try_clone()?);
             let writable = Writable { root, is_folder: tree.is_folder, disk };
             Ok(Some(writable).filter(|_| *access == Access::ReadWrite))
@@ -155,6 +158,16 @@ fn overlay(lower: &OwnedFd, layers: &OwnedFd) -> io::Result<OwnedFd> {
     fsconfig_set_flag(&overlay, "userxattr")?;
     // Unmounting would sync the disk. Who keeps the changes makes them durable.
     fsconfig_set_flag(&overlay, "volatile")?;
+    mounted(&overlay)
+}
+
+/// The same folder once more, as files of another file system, which nobody listens on.
+fn shown(folder: &OwnedFd) -> io::Result<OwnedFd> {
+    let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // There must be two.
+    let layers = format!("/proc/self/fd/{}:{EMPTY_FOLDER}", folder.as_raw_fd());
+    fsconfig_set_string(&overlay, "lowerdir", layers)?;
+    fsconfig_set_flag(&overlay, "userxattr")?;
     mounted(&overlay)
 }
 

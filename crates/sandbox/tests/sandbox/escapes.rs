@@ -14,7 +14,7 @@ use std::{
 };
 
 use libtest_mimic::Trial;
-use sandbox::{Changes, Job};
+use sandbox::{Access, Bind, Changes, Job, Source};
 
 use crate::helper::{Folder, inside, run, trial};
 
@@ -86,6 +86,8 @@ const ATTEMPTS: &[Row] = &[
     ("a file in that folder", &["create", ".vscode/tasks.json"], &["EROFS", "EACCES"]),
     ("what is masked", &["read non-empty", "masked"], &["unexpected end of file"]),
     ("a socket in the workspace", &["connect unix", "socket"], &["ECONNREFUSED", "EACCES"]),
+    ("a socket in a folder to read", &["connect unix", "@/shown/socket"], &["ECONNREFUSED"]),
+    ("a file in a folder to read", &["create", "@/shown/new"], &["EROFS"]),
     // Setuid bits, which would count outside.
     ("chmod 4755", &["chmod", "mine", "4755"], &["EPERM"]),
     ("chmod 2755", &["chmod", "mine", "2755"], &["EPERM"]),
@@ -231,7 +233,7 @@ async fn attempt((name, attack, expected): &Row) {
 struct Target {
     folder: Folder,
     tcp: TcpListener,
-    _unix: UnixListener,
+    _unix: [UnixListener; 2],
     _abstract: UnixListener,
     name: String,
 }
@@ -246,7 +248,10 @@ impl Target {
         for name in ["settings.json", "plain", "masked"] {
             fs::write(inside(name), name).unwrap();
         }
-        let unix = UnixListener::bind(inside("socket")).unwrap();
+        fs::create_dir(folder.path.join("shown")).unwrap();
+        fs::write(folder.path.join("shown/file"), "shown").unwrap();
+        let sockets = [inside("socket"), folder.path.join("shown/socket")];
+        let unix = sockets.map(|path| UnixListener::bind(path).unwrap());
         let name = folder.path.display().to_string();
         let address = SocketAddr::from_abstract_name(&name).unwrap();
         let nameless = UnixListener::bind_addr(&address).unwrap();
@@ -265,14 +270,23 @@ impl Target {
 
     fn job(&self, args: &[&str]) -> Job {
         let at = |name: &str| self.folder.workspace.join(name);
+        let mut job = inside(args);
+        job.binds.push(self.shown());
         Job {
             workspace: Some(self.folder.workspace(Changes::Direct)),
             cwd: self.folder.workspace.clone(),
             read_only: vec![at(".git/hooks"), at("settings.json"), at("not-there")],
             masked: vec![at("masked"), at("socket"), at("not-there")],
             absent: vec![at(".envrc"), at(".vscode/tasks.json"), at(".git/hooks/new")],
-            ..inside(args)
+            ..job
         }
+    }
+
+    /// A folder of the host's that can be read.
+    fn shown(&self) -> Bind {
+        let target = self.folder.path.join("shown");
+        let source = Source::Path(target.clone());
+        Bind { source, target, access: Access::ReadOnlyWithoutSockets }
     }
 
     /// Nothing outside has changed, and nothing is left that counts more outside than inside.

@@ -327,6 +327,9 @@ async fn sources_with_links_or_missing_are_refused() {
         access: Access::ReadOnly,
     };
     assert_eq!(printed(Job { binds: vec![bind], ..shell("cat /data/mark") }).await, "right");
+    let source = Source::Path(real.clone());
+    let bind = Bind { source, target: "/data".into(), access: Access::ReadOnlyWithoutSockets };
+    assert_eq!(printed(Job { binds: vec![bind], ..shell("cat /data/mark") }).await, "right");
 }
 
 async fn targets_that_make_no_sense_are_refused() {

@@ -1,6 +1,7 @@
 //! What a command sees and may use.
 
 use std::{
+    collections::BTreeSet,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
@@ -72,12 +73,14 @@ pub(super) fn job(
     let own_home = temp.join(".home");
     std::fs::create_dir_all(&own_home).map_err(ToolError::internal)?;
     let Guards { read_only, absent, mut masked } = workspace.guards;
-    masked.extend(world.hidden(caller)?);
+    masked.push(world.hidden()?);
+    let mut readable = world.roots();
+    readable.extend(settings.read.iter().cloned());
     masked.extend(toolchains.secret.iter().cloned());
     Ok(Job {
         cwd: cwd(&workspace.path, run),
         env,
-        binds: binds(&toolchains, &settings.read, &workspace.path),
+        binds: binds(&toolchains, &readable, &workspace.path),
         workspace: Some(Workspace {
             source: Source::Fd(workspace.root),
             target: workspace.path,
@@ -122,14 +125,16 @@ pub(super) const fn stdio(how: How) -> Stdio {
 }
 
 /// Folders of the host that commands can read.
-fn binds(toolchains: &Found, read: &[PathBuf], workspace: &Path) -> Vec<Bind> {
-    let configured = read.iter().filter_map(|path| path.canonicalize().ok());
-    let outside = configured.filter(|path| !workspace.starts_with(path));
-    let all = toolchains.folders.iter().cloned().chain(outside);
-    let bind = |path: PathBuf| Bind {
-        source: Source::Path(path.clone()),
-        target: path,
-        access: Access::ReadOnly,
-    };
-    all.map(bind).collect()
+fn binds(toolchains: &Found, configured: &[PathBuf], workspace: &Path) -> Vec<Bind> {
+    let bind =
+        |path: PathBuf, access| Bind { source: Source::Path(path.clone()), target: path, access };
+    let toolchains = toolchains.folders.iter().cloned();
+    let toolchains = toolchains.map(|path| bind(path, Access::ReadOnly));
+    // The workspace is not to be seen twice, nor a part of it from another side.
+    let apart = |path: &PathBuf| !workspace.starts_with(path) && !path.starts_with(workspace);
+    let configured: BTreeSet<_> =
+        configured.iter().filter_map(|path| path.canonicalize().ok()).filter(apart).collect();
+    // Anybody may listen on a socket there.
+    let configured = configured.into_iter().map(|path| bind(path, Access::ReadOnlyWithoutSockets));
+    toolchains.chain(configured).collect()
 }

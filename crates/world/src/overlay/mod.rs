@@ -69,11 +69,14 @@ impl World {
         rules.map(|rule| root.join(rule)).filter(|path| path.symlink_metadata().is_ok()).collect()
     }
 
-    /// What in the caller's workspace no tool may see.
-    pub fn hidden(&self, caller: &Caller) -> Result<Option<PathBuf>, ToolError> {
-        let workspace = self.workspace_of(caller);
-        let data = workspace.common.data.path().map_err(ToolError::internal)?;
-        Ok(data.starts_with(workspace.root.path()).then_some(data))
+    /// What no tool may see, wherever it is.
+    pub fn hidden(&self) -> Result<PathBuf, ToolError> {
+        self.common.data.path().map_err(ToolError::internal)
+    }
+
+    /// The folders that configuration adds to every workspace.
+    pub fn roots(&self) -> Vec<PathBuf> {
+        self.common.extra.iter().map(|root| root.path().to_owned()).collect()
     }
 
     /// Where the caller's workspace is.
