@@ -50,7 +50,14 @@ impl World {
     /// Looks through the caller's workspace. May block.
     pub fn fence(&self, caller: &Caller) -> Result<Fence, ToolError> {
         let workspace = self.workspace_of(caller);
-        let Found { protected, sockets } = found(&workspace)?;
+        let Found { protected, sockets, link } = found(&workspace)?;
+        if let Some(link) = link {
+            return Err(ToolError::failed(format!(
+                "`{}` is protected and a link, which a command in the background could replace; put \
+                 in its place what it leads to, or run the command to its end",
+                link.display()
+            )));
+        }
         let root = workspace.root.path();
         let is_repository = root.join(".git").is_dir();
         let missing = |rule: &&str| is_repository && !protected.contains(Path::new(rule));
@@ -76,6 +83,8 @@ impl Fence {
 struct Found {
     protected: BTreeSet<PathBuf>,
     sockets: BTreeSet<PathBuf>,
+    /// A link that is protected, if there is one.
+    link: Option<PathBuf>,
 }
 
 fn found(workspace: &Workspace) -> Result<Found, ToolError> {
@@ -142,6 +151,9 @@ impl Search<'_> {
         depth: usize,
     ) -> io::Result<()> {
         if self.is_protected(&path, kind) {
+            if kind == FileType::Symlink {
+                self.found.link = Some(path.clone());
+            }
             self.found.protected.insert(path);
         } else if kind == FileType::Socket {
             self.found.sockets.insert(path);

@@ -128,10 +128,13 @@ pub(super) const fn stdio(how: How) -> Stdio {
 fn binds(toolchains: &Found, configured: &[PathBuf], workspace: &Path) -> Vec<Bind> {
     let bind =
         |path: PathBuf, access| Bind { source: Source::Path(path.clone()), target: path, access };
-    let toolchains = toolchains.folders.iter().cloned();
-    let toolchains = toolchains.map(|path| bind(path, Access::ReadOnly));
+    let known = toolchains.folders.iter();
+    let toolchains = known.clone().map(|path| bind(path.clone(), Access::ReadOnly));
     // The workspace is not to be seen twice, nor a part of it from another side.
-    let apart = |path: &PathBuf| !workspace.starts_with(path) && !path.starts_with(workspace);
+    let apart = |path: &PathBuf| {
+        let is_known = known.clone().any(|known| path.starts_with(known));
+        !is_known && !workspace.starts_with(path) && !path.starts_with(workspace)
+    };
     let configured: BTreeSet<_> =
         configured.iter().filter_map(|path| path.canonicalize().ok()).filter(apart).collect();
     // Anybody may listen on a socket there.

@@ -2,7 +2,12 @@
 
 mod review;
 
-use std::{path::PathBuf, process::ExitCode, sync::Mutex, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Mutex,
+    time::Duration,
+};
 
 use anyhow::Result;
 use clap::Args;
@@ -24,6 +29,9 @@ use crate::{
 
 /// Nobody works longer than this at one program.
 const MOST: Duration = Duration::from_hours(24 * 7);
+
+/// Folders that every command sees.
+const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/opt"];
 
 /// Run a program in the sandbox, another agent too, and decide afterwards what stays.
 ///
@@ -75,9 +83,27 @@ impl RunProgram {
     fn adapted(&self, mut config: Config) -> Config {
         let exec = &mut config.tools.exec;
         exec.env.value.extend(self.env.iter().cloned().map(Into::into));
-        let read = self.read.iter().cloned().map(Into::into);
+        let read = self.read.iter().cloned().chain(self.program_folders()).map(Into::into);
         config.tools.isolation.read.value.extend(read);
         config
+    }
+
+    /// Where the program is, if it is not among those that every command sees.
+    fn program(&self) -> Option<PathBuf> {
+        let program = self.command.first()?;
+        let path = config::environment("PATH").unwrap_or_default();
+        let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+        let found = places.find(|place| place.is_absolute() && place.is_file());
+        found.filter(|found| !SYSTEM.iter().any(|known| found.starts_with(known)))
+    }
+
+    /// The folder of the program, and that of what it really is: installers often leave only a link
+    /// on the `PATH`.
+    fn program_folders(&self) -> Vec<PathBuf> {
+        let found = self.program();
+        let real = found.as_ref().and_then(|found| found.canonicalize().ok());
+        let both = [found, real].into_iter().flatten();
+        both.filter_map(|path| path.parent().map(Path::to_path_buf)).collect()
     }
 
     const fn reviewer(&self) -> AtTerminal {
@@ -90,7 +116,10 @@ impl RunProgram {
 
     fn planned(&self) -> Run {
         let hosts: Vec<_> = self.network.iter().map(ToString::to_string).collect();
-        let words: Vec<_> = self.command.iter().map(|word| quoted(word)).collect();
+        let mut words: Vec<_> = self.command.iter().map(|word| quoted(word)).collect();
+        if let (Some(first), Some(program)) = (words.first_mut(), self.program()) {
+            *first = quoted(&program.to_string_lossy());
+        }
         Run {
             place: Some(Place::Sandbox),
             reach: if hosts.is_empty() { Reach::Nobody } else { Reach::Hosts(hosts) },

@@ -57,6 +57,14 @@ fn what_is_new_and_protected_is_named() {
 }
 
 #[test]
+fn a_link_cannot_be_fenced() {
+    let setup = Setup::new();
+    std::os::unix::fs::symlink("elsewhere", setup.path(".envrc")).unwrap();
+    let refused = setup.world.fence(&Caller::owner("main")).unwrap_err().to_string();
+    assert!(refused.starts_with("`.envrc` is protected and a link"), "{refused}");
+}
+
+#[test]
 fn data_in_the_workspace_is_not_looked_at() {
     let setup = Setup::with(|settings, top| settings.data = top.join("ws/data"));
     setup.put("data/.envrc", "");
