@@ -14,6 +14,7 @@ use super::{
     identity::author,
     settings::RunSettings,
     toolchains::{self, Found},
+    workdir::workdir,
 };
 
 /// The size of a terminal nobody looks at.
@@ -64,7 +65,7 @@ pub(super) fn job(
     let (read_only, hidden) = world.guarded(caller)?;
     let masked = hidden.into_iter().chain(toolchains.secret.iter().cloned()).collect();
     Ok(Job {
-        cwd: cwd(&workspace.path, run),
+        cwd: workdir(world, caller, run)?,
         env,
         binds: binds(&toolchains, &settings.read, &workspace.path),
         workspace: Some(Workspace {
@@ -87,11 +88,6 @@ pub(super) fn job(
 /// The shell that people expect, or the one that is always there.
 fn shell() -> &'static str {
     if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" }
-}
-
-fn cwd(root: &Path, run: &Run) -> PathBuf {
-    let cwd = run.cwd.as_str();
-    if cwd == "." { root.to_owned() } else { root.join(cwd) }
 }
 
 const fn network(run: &Run) -> Network {

@@ -14,6 +14,7 @@ mod processes;
 mod pump;
 mod settings;
 mod toolchains;
+mod workdir;
 
 use std::{sync::Arc, time::Duration};
 
