@@ -1,0 +1,35 @@
+//! Commands, end to end: through the gate and through the command line.
+//!
+//! What starts a command is this binary executed again, so it has a `main` of its own. It is also what
+//! tests run in a process of their own (`alone`), where memory, descriptors and variables are counted.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::exit,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "processes are started, and a failed setup should fail the test"
+)]
+
+mod alone;
+mod basics;
+#[path = "../cli/helper.rs"]
+mod cli;
+mod helper;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    // One who forgets `init` is tested too.
+    if std::env::args().nth(1).as_deref() == Some(alone::WITHOUT_INIT) {
+        alone::run();
+    }
+    toolgate::init();
+    if std::env::args().nth(1).as_deref() == Some(alone::ALONE) {
+        alone::run();
+    }
+    let mut trials: Vec<Trial> = Vec::new();
+    trials.extend(basics::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
