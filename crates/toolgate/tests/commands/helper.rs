@@ -19,7 +19,10 @@ use toolgate::{
 };
 
 /// Longer than anything takes, also on a machine that does much else.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Says that the command runs. Of what is streamed the last two words wait for more.
+pub(crate) const STARTED: &str = "echo started it has";
 
 /// Nobody is asked.
 pub(crate) const AUTO: &str = "[tools]\nask = \"auto\"\n";
@@ -119,7 +122,7 @@ impl Setup {
         serde_json::to_value(undone).unwrap()
     }
 
-    /// Starts a command, and comes back when it has said `started`.
+    /// Starts a command, and comes back when it has done [`STARTED`].
     pub(crate) async fn begin(&self, caller: &Caller, args: Value) -> Begun {
         let heard = Arc::new(Heard::default());
         let mut request = Request::new("exec", args);

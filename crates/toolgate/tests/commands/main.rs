@@ -16,7 +16,9 @@ mod alone;
 mod basics;
 #[path = "../cli/helper.rs"]
 mod cli;
+mod conflicts;
 mod helper;
+mod undoing;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -31,5 +33,7 @@ fn main() {
     }
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(basics::trials());
+    trials.extend(undoing::trials());
+    trials.extend(conflicts::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
