@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use crate::{environment, helper::block_on, lifetime, output};
+
 /// The first argument of such a process.
 pub(crate) const ALONE: &str = "alone";
 /// The same, of one that does not call `toolgate::init`.
@@ -25,6 +27,11 @@ pub(crate) fn alone(role: &str, name: &str, env: &[(&str, &str)]) -> String {
 pub(crate) fn run() -> ! {
     let name = std::env::args().nth(2);
     match name.as_deref() {
+        Some("environment") => block_on(environment::environment()),
+        Some("flood") => block_on(output::flood()),
+        Some("leaks") => block_on(lifetime::leaks()),
+        Some("uninitialised") => block_on(environment::uninitialised()),
         other => panic!("there is no {other:?}"),
     }
+    std::process::exit(0)
 }

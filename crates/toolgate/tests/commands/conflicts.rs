@@ -56,7 +56,8 @@ async fn of_two_commands_at_once_one_wins() {
 async fn a_file_changed_by_hand_meanwhile_wins() {
     let setup = Setup::new().await;
     setup.file("a.txt", "old\n");
-    let call = setup.begin(&setup.caller, held("true", "echo command > a.txt; echo b > b.txt")).await;
+    let call =
+        setup.begin(&setup.caller, held("true", "echo command > a.txt; echo b > b.txt")).await;
     setup.file("a.txt", "by hand\n");
     fs::write(setup.temp(&setup.caller, "go"), "").unwrap();
     let outcome = call.outcome().await;

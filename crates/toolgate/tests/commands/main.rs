@@ -17,7 +17,10 @@ mod basics;
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
+mod environment;
 mod helper;
+mod lifetime;
+mod output;
 mod undoing;
 
 use libtest_mimic::{Arguments, Trial};
@@ -35,5 +38,8 @@ fn main() {
     trials.extend(basics::trials());
     trials.extend(undoing::trials());
     trials.extend(conflicts::trials());
+    trials.extend(lifetime::trials());
+    trials.extend(output::trials());
+    trials.extend(environment::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -78,6 +78,9 @@ async fn a_later_change_is_not_lost_by_undo() {
     setup.file("README", "by hand\n");
     let before = tree(&setup.path(""));
     let said = error(&setup.undo(&outcome).await);
-    assert!(said.starts_with("execution_error: ") && said.contains("/README` changed since"), "{said}");
+    assert!(
+        said.starts_with("execution_error: ") && said.contains("/README` changed since"),
+        "{said}"
+    );
     assert_eq!(tree(&setup.path("")), before);
 }
