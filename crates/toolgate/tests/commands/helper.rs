@@ -39,13 +39,15 @@ impl Setup {
         Self::with(AUTO).await
     }
 
+    /// In the configuration, `BESIDE` is the folder beside the workspace.
     pub(crate) async fn with(config: &str) -> Self {
         // Not in `/tmp`, which is another one inside.
         let folder = tempfile::Builder::new().prefix("commands-test-").tempdir_in("/var/tmp");
         let folder = folder.unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
+        let config = config.replace("BESIDE", &folder.path().display().to_string());
         let gate = Gate::builder()
-            .config(config::parse(config, "toolgate.toml").unwrap())
+            .config(config::parse(&config, "toolgate.toml").unwrap())
             .data(folder.path().join("data"))
             .workspace(folder.path().join("ws"))
             .tools(builtin())

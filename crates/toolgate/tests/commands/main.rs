@@ -19,9 +19,13 @@ mod cli;
 mod conflicts;
 mod environment;
 mod helper;
+mod hooks;
 mod lifetime;
+mod network;
 mod output;
+mod processes;
 mod undoing;
+mod work;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -41,5 +45,9 @@ fn main() {
     trials.extend(lifetime::trials());
     trials.extend(output::trials());
     trials.extend(environment::trials());
+    trials.extend(processes::trials());
+    trials.extend(network::trials());
+    trials.extend(hooks::trials());
+    trials.extend(work::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
