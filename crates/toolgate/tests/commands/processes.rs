@@ -1,13 +1,13 @@
 //! Commands that go on after their call.
 
-use std::{collections::BTreeSet, fs, sync::Arc};
+use std::{collections::BTreeSet, fs, sync::Arc, time::Instant};
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use toolgate::Caller;
 
 use crate::{
-    helper::{Setup, error, id, trial, until},
+    helper::{PATIENCE, Setup, error, id, trial, until},
     lifetime::processes_with,
 };
 
@@ -48,13 +48,15 @@ async fn act(setup: &Setup, action: &str, id: &str, more: Value) -> Value {
 async fn poll_for(setup: &Setup, id: &str, text: &str) -> String {
     let mut all = String::new();
     let mut offset = json!(0);
+    let begin = Instant::now();
     loop {
-        let polled = act(setup, "poll", id, json!({"offset": offset, "timeout": 30_000})).await;
+        let polled = act(setup, "poll", id, json!({"offset": offset, "timeout": 1_000})).await;
         all.push_str(polled["output"].as_str().unwrap());
         if all.contains(text) {
             return all;
         }
         assert_eq!(polled["status"], "running", "no {text:?} in {all:?}: {polled}");
+        assert!(begin.elapsed() < PATIENCE, "no {text:?} in {all:?}");
         offset = polled["nextOffset"].clone();
     }
 }
