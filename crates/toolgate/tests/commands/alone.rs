@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{environment, helper::block_on, lifetime, output};
+use crate::{environment, helper::block_on, lifetime, output, settings};
 
 /// The first argument of such a process.
 pub(crate) const ALONE: &str = "alone";
@@ -30,6 +30,7 @@ pub(crate) fn run() -> ! {
         Some("environment") => block_on(environment::environment()),
         Some("flood") => block_on(output::flood()),
         Some("leaks") => block_on(lifetime::leaks()),
+        Some("reduced") => block_on(settings::reduced()),
         Some("uninitialised") => block_on(environment::uninitialised()),
         other => panic!("there is no {other:?}"),
     }

@@ -14,6 +14,7 @@
 
 mod alone;
 mod basics;
+#[expect(dead_code, reason = "the tests of the command line use all of it")]
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
@@ -24,7 +25,10 @@ mod lifetime;
 mod network;
 mod output;
 mod processes;
+mod settings;
+mod terminal;
 mod undoing;
+mod within;
 mod work;
 
 use libtest_mimic::{Arguments, Trial};
@@ -48,6 +52,9 @@ fn main() {
     trials.extend(processes::trials());
     trials.extend(network::trials());
     trials.extend(hooks::trials());
+    trials.extend(settings::trials());
+    trials.extend(within::trials());
+    trials.extend(terminal::trials());
     trials.extend(work::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
