@@ -56,6 +56,12 @@ impl Runner {
         self.sandbox.report().await
     }
 
+    /// With no more time than configuration gives.
+    fn bounded<'a>(&self, mut start: Start<'a>) -> Start<'a> {
+        start.how.timeout = start.how.timeout.min(self.settings.load().timeout);
+        start
+    }
+
     /// Ends every process and everything that waits to start one.
     pub async fn shutdown(&self) {
         self.processes.kill_all();
@@ -67,7 +73,7 @@ impl Exec for Runner {
     fn run<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async move {
             in_sandbox(start.run.place)?;
-            foreground::run(self, start).await
+            foreground::run(self, self.bounded(start)).await
         })
     }
 
@@ -85,7 +91,7 @@ impl Exec for Runner {
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>> {
         Box::pin(async move {
             in_sandbox(start.run.place)?;
-            background::start(self, start).await
+            background::start(self, self.bounded(start)).await
         })
     }
 

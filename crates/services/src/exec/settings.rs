@@ -1,6 +1,6 @@
 //! Configuration in the form commands need it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use config::{Config, Isolation, Minimum};
 use rustix::system::sysinfo;
@@ -21,6 +21,8 @@ pub(super) struct RunSettings {
     pub(super) env: Vec<(String, String)>,
     /// What is captured of the output of a command.
     pub(super) output_bytes: usize,
+    /// How long a command may run, whatever its call says.
+    pub(super) timeout: Duration,
 }
 
 impl RunSettings {
@@ -39,6 +41,7 @@ impl RunSettings {
             read: isolation.read.value.iter().map(|path| path.value.clone()).collect(),
             env: passed.collect(),
             output_bytes: usize::try_from(config.limits.output_bytes.value).unwrap_or(usize::MAX),
+            timeout: config.tools.exec.timeout.value,
         }
     }
 }
