@@ -12,6 +12,7 @@ use world::World;
 use super::{
     environment::{HOME, Ingredients, PROXY_PORT, environment},
     identity::author,
+    reachable::reachable,
     settings::RunSettings,
     toolchains::{self, Found},
     workdir::workdir,
@@ -107,7 +108,7 @@ const fn stdio(how: How) -> Stdio {
 
 /// Folders of the host that commands can read.
 fn binds(toolchains: &Found, read: &[PathBuf], workspace: &Path) -> Vec<Bind> {
-    let configured = read.iter().filter_map(|path| path.canonicalize().ok());
+    let configured = read.iter().filter_map(|path| reachable(path, workspace));
     let outside = configured.filter(|path| !workspace.starts_with(path));
     let all = toolchains.folders.iter().cloned().chain(outside);
     let bind = |path: PathBuf| Bind {

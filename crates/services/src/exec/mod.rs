@@ -12,6 +12,7 @@ mod job;
 mod problem;
 mod processes;
 mod pump;
+mod reachable;
 mod settings;
 mod toolchains;
 mod workdir;
