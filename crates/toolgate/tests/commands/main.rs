@@ -12,6 +12,7 @@
     reason = "processes are started, and a failed setup should fail the test"
 )]
 
+mod advisories;
 mod alone;
 mod basics;
 #[expect(dead_code, reason = "the tests of the command line use all of it")]
@@ -56,5 +57,6 @@ fn main() {
     trials.extend(within::trials());
     trials.extend(terminal::trials());
     trials.extend(work::trials());
+    trials.extend(advisories::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
