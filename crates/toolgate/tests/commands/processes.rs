@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolgate::Caller;
 
 use crate::{
+    cli::Machine,
     helper::{PATIENCE, Setup, error, id, trial, until},
     lifetime::processes_with,
 };
@@ -25,6 +26,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("only_so_many_processes_run_at_once", only_so_many_processes_run_at_once),
         trial("all_processes_end_at_shutdown", all_processes_end_at_shutdown),
         trial("a_process_is_marked_as_not_undoable", a_process_is_marked_as_not_undoable),
+        Trial::test("a_person_is_told_before_that_it_cannot_be_undone", || {
+            a_person_is_told_before();
+            Ok(())
+        }),
     ]
 }
 
@@ -114,11 +119,15 @@ async fn a_process_reads_what_it_is_sent() {
     let id = start(&setup, &setup.caller, json!({"command": "cat; echo the end"})).await;
     act(&setup, "write", &id, json!({"data": "first\n"})).await;
     poll_for(&setup, &id, "first\n").await;
-    act(&setup, "submit", &id, json!({"text": "second"})).await;
-    act(&setup, "send-keys", &id, json!({"literal": "third", "keys": ["Enter"]})).await;
-    act(&setup, "paste", &id, json!({"text": "fourth\nfifth\n"})).await;
-    act(&setup, "send-keys", &id, json!({"hex": ["36", "0a"]})).await;
-    act(&setup, "write", &id, json!({"data": "last\n", "eof": true})).await;
+    for (action, input) in [
+        ("submit", json!({"text": "second"})),
+        ("send-keys", json!({"literal": "third", "keys": ["Enter"]})),
+        ("paste", json!({"text": "fourth\nfifth\n"})),
+        ("send-keys", json!({"hex": ["36", "0a"]})),
+        ("write", json!({"data": "last\n", "eof": true})),
+    ] {
+        act(&setup, action, &id, input).await;
+    }
     let ended = end_of(&setup, &id).await;
     assert_eq!(ended["output"], "first\nsecond\nthird\nfourth\nfifth\n6\nlast\nthe end\n");
     assert_eq!(ended["exitCode"], 0, "{ended}");
@@ -131,18 +140,22 @@ async fn a_process_with_a_terminal_is_typed_to() {
     let setup = Setup::new().await;
     let shell = json!({"command": "tty && stty size && exec bash --norc -i", "pty": true});
     let id = start(&setup, &setup.caller, shell).await;
-    poll_for(&setup, &id, "$ ").await;
-    act(&setup, "submit", &id, json!({"text": "echo $((6 * 7))"})).await;
-    let shown = poll_for(&setup, &id, "42\r\n").await;
-    assert!(shown.contains("/dev/pts/") && shown.contains("40 120"), "{shown}");
-    act(&setup, "submit", &id, json!({"text": "cat"})).await;
-    act(&setup, "submit", &id, json!({"text": "readme"})).await;
-    poll_for(&setup, &id, "readme\r\nreadme\r\n").await;
-    act(&setup, "send-keys", &id, json!({"keys": ["C-c"]})).await;
-    act(&setup, "submit", &id, json!({"text": "echo status $?"})).await;
-    poll_for(&setup, &id, "status 130\r\n").await;
-    act(&setup, "paste", &id, json!({"text": "exit 5"})).await;
-    act(&setup, "send-keys", &id, json!({"keys": ["Enter"]})).await;
+    for (action, input, shown) in [
+        ("log", json!({}), "$ "),
+        ("log", json!({}), "/dev/pts/"),
+        ("log", json!({}), "40 120\r\n"),
+        ("submit", json!({"text": "echo $((6 * 7))"}), "42\r\n"),
+        // What is typed between two programs may be read by either, as at any terminal.
+        ("submit", json!({"text": "echo re''ady; cat"}), "ready\r\n"),
+        ("submit", json!({"text": "readme"}), "readme\r\nreadme\r\n"),
+        ("send-keys", json!({"keys": ["C-c"]}), "^C"),
+        ("submit", json!({"text": "echo status $?"}), "status 130\r\n"),
+        ("paste", json!({"text": "exit 5"}), "exit 5"),
+        ("send-keys", json!({"keys": ["Enter"]}), "exit 5"),
+    ] {
+        act(&setup, action, &id, input).await;
+        poll_for(&setup, &id, shown).await;
+    }
     let ended = end_of(&setup, &id).await;
     assert_eq!(ended["exitCode"], 5, "{ended}");
 }
@@ -171,15 +184,21 @@ async fn a_process_belongs_to_one_agent() {
     let other = setup.agent("other").await;
     let id = start(&setup, &setup.caller, json!({"command": "sleep 1000"})).await;
     for caller in [other, Caller::member("bo", "main")] {
-        let listed = setup.call_as(&caller, "process", json!({"action": "list"})).await;
-        assert!(!listed.to_string().contains(&id), "{listed}");
-        for action in ["poll", "log", "kill", "remove", "submit"] {
-            let args = json!({"action": action, "processId": id});
+        for (action, status) in [
+            ("list", None),
+            ("poll", Some("error")),
+            ("log", Some("error")),
+            ("kill", Some("error")),
+            ("remove", Some("error")),
+            ("submit", Some("error")),
+            ("clear", None),
+        ] {
+            let args = json!({"action": action, "processId": status.map(|_| &id)});
             let outcome = setup.call_as(&caller, "process", args).await;
-            assert_eq!(outcome["status"], "error", "{action}: {outcome}");
+            let told = outcome["result"].to_string().contains(&id);
+            let fits = status.is_none_or(|status| outcome["status"] == status);
+            assert!(fits && !told, "{action}: {outcome}");
         }
-        let cleared = setup.call_as(&caller, "process", json!({"action": "clear"})).await;
-        assert!(!cleared.to_string().contains(&id), "{cleared}");
     }
     assert_eq!(act(&setup, "poll", &id, json!({})).await["status"], "running");
 }
@@ -195,13 +214,11 @@ async fn only_so_many_processes_run_at_once() {
     let said = error(&setup.call("exec", args.clone()).await);
     assert!(said.starts_with("execution_error: 32 processes"), "{said}");
     // Others have their own, and so do commands that end with their call.
-    let other = setup.agent("other").await;
-    let outcome = setup.call_as(&other, "exec", args.clone()).await;
-    assert_eq!(outcome["result"]["status"], "running", "{outcome}");
+    start(&setup, &setup.agent("other").await, args.clone()).await;
     assert_eq!(setup.printed("echo fine").await, "fine\n");
     let first = outcomes[0]["result"]["processId"].as_str().unwrap();
     act(&setup, "kill", first, json!({})).await;
-    assert_eq!(setup.call("exec", args).await["result"]["status"], "running");
+    start(&setup, &setup.caller, args).await;
     // The one that has ended is still known.
     assert_eq!(act(&setup, "log", first, json!({})).await["status"], "exited");
 }
@@ -237,4 +254,16 @@ async fn a_process_is_marked_as_not_undoable() {
     assert_eq!((&entry["effects"], &entry["changed"]), (&json!(["act"]), &json!([])), "{entry}");
     let said = error(&setup.undo(&outcome).await);
     assert!(said.contains("changed no files") || said.contains("cannot be undone"), "{said}");
+}
+
+fn a_person_is_told_before() {
+    let machine = Machine::new();
+    assert_eq!(machine.run(&["permissions", "grant", "exec"]).code, 0);
+    for (more, verdict, undoable) in [("", "allow", true), (",\"background\":true", "ask", false)] {
+        let call = format!("{{\"tool\":\"exec\",\"arguments\":{{\"command\":\"make\"{more}}}}}");
+        let checked = machine.run(&["check", "call", &call, "--json"]).json();
+        assert_eq!(checked["verdict"], verdict, "{checked}");
+        let shown = machine.run(&["check", "call", &call]).stdout;
+        assert_eq!(!shown.contains("cannot be undone"), undoable, "{shown}");
+    }
 }

@@ -90,10 +90,10 @@ impl Person {
         let begin = Instant::now();
         loop {
             let screen = self.screen.lock().unwrap().clone();
-            if let Some(at) = screen[self.seen..].find(text) {
-                let before = screen[self.seen..self.seen + at].to_owned();
-                self.seen += at + text.len();
-                return before;
+            let new = screen.get(self.seen..).unwrap_or_default();
+            if let Some((before, _)) = new.split_once(text) {
+                self.seen += before.len() + text.len();
+                return before.to_owned();
             }
             assert!(begin.elapsed() < PATIENCE, "no {text:?} in {screen:?}");
             thread::sleep(Duration::from_millis(5));
@@ -182,7 +182,8 @@ fn a_program_has_the_terminal() {
     person.types("stty size\r");
     person.sees("33 99\r\n");
     // Keys reach the program, not us.
-    person.types("cat\r");
+    person.types("echo re''ady; cat\r");
+    person.sees("ready\r\n");
     person.types("typed\r");
     person.sees("typed\r\ntyped\r\n");
     person.types("\x03");
