@@ -148,7 +148,7 @@ async fn a_process_with_a_terminal_is_typed_to() {
         // What is typed between two programs may be read by either, as at any terminal.
         ("submit", json!({"text": "echo re''ady; cat"}), "ready\r\n"),
         ("submit", json!({"text": "readme"}), "readme\r\nreadme\r\n"),
-        ("send-keys", json!({"keys": ["C-c"]}), "^C"),
+        ("send-keys", json!({"keys": ["C-c"]}), "^C\r\n"),
         ("submit", json!({"text": "echo status $?"}), "status 130\r\n"),
         ("paste", json!({"text": "exit 5"}), "exit 5"),
         ("send-keys", json!({"keys": ["Enter"]}), "exit 5"),

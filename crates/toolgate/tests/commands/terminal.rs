@@ -181,14 +181,17 @@ fn a_program_has_the_terminal() {
     person.sees("$ ");
     person.types("stty size\r");
     person.sees("33 99\r\n");
+    person.sees("$ ");
     // Keys reach the program, not us.
     person.types("echo re''ady; cat\r");
     person.sees("ready\r\n");
     person.types("typed\r");
     person.sees("typed\r\ntyped\r\n");
     person.types("\x03");
+    person.sees("$ ");
     person.types("echo status $?\r");
     person.sees("status 130\r\n");
+    person.sees("$ ");
     let size = Winsize { ws_row: 44, ws_col: 111, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&person.keyboard, size).unwrap();
     person.types("until stty size | grep '44 111'; do sleep 0.01; done\r");
