@@ -123,6 +123,26 @@ impl Redactor {
         }
     }
 
+    /// A text that is not needed as it was: one without secrets is not copied.
+    pub(crate) fn clean(&self, text: String) -> String {
+        match self.text(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => clean,
+        }
+    }
+
+    /// The same for a value, keys too.
+    pub(crate) fn cleaned(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.clean(text)),
+            Value::Array(items) => items.into_iter().map(|item| self.cleaned(item)).collect(),
+            Value::Object(map) => {
+                map.into_iter().map(|(key, value)| (self.clean(key), self.cleaned(value))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value,
+        }
+    }
+
     /// Moves `cut` to before the secret it would cut in two.
     pub(crate) fn before_secret(&self, text: &str, mut cut: usize) -> usize {
         loop {
@@ -256,5 +276,6 @@ mod tests {
         }
         let value = json!({"a": [1, "hunter2hunter2"], "n": null});
         assert!(!redactor.value(&value).to_string().contains("hunter2hunter2"));
+        assert_eq!(redactor.cleaned(value.clone()), redactor.value(&value));
     }
 }

@@ -30,7 +30,8 @@ struct Program {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "action", deny_unknown_fields)]
 enum Wish {
-    Continue,
+    // With braces, because only then is anything else in it refused.
+    Continue {},
     Rewrite { arguments: Value },
     Block { reason: String },
     Answer { result: Value },
@@ -55,7 +56,7 @@ impl Programs {
                 "call": described(call, args.as_ref().unwrap_or(call.args)),
             });
             match self.ask(program, &asked).await? {
-                Wish::Continue => {}
+                Wish::Continue {} => {}
                 Wish::Rewrite { arguments } => args = Some(arguments),
                 Wish::Block { reason } => return Ok(Before::Block(reason)),
                 Wish::Answer { result: Value::String(text) } => {
@@ -76,7 +77,7 @@ impl Programs {
         let answer = self.runner.filter(&program.argv, input.as_bytes(), program.timeout).await;
         let answer = answer.map_err(named)?;
         if answer.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Wish::Continue);
+            return Ok(Wish::Continue {});
         }
         serde_json::from_slice(&answer)
             .map_err(|error| named(format!("unreadable answer: {error}")))

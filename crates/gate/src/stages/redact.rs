@@ -59,7 +59,7 @@ fn redacted(output: ToolOutput, settings: &Settings) -> ToolOutput {
     let blocks = |blocks: Vec<Block>| blocks.into_iter().map(|b| block(b, redactor, max)).collect();
     ToolOutput {
         blocks: blocks(output.blocks),
-        value: output.value.map(|value| redactor.value(&value)),
+        value: output.value.map(|value| redactor.cleaned(value)),
         transcript: output.transcript.map(blocks),
         artifacts: output.artifacts,
         usage: output.usage,
@@ -72,10 +72,7 @@ fn block(block: Block, redactor: &Redactor, max: usize) -> Block {
     match block {
         Block::Text(mut text) => {
             text.truncate(text.floor_char_boundary(max));
-            Block::Text(match redactor.text(&text) {
-                std::borrow::Cow::Borrowed(_) => text,
-                std::borrow::Cow::Owned(clean) => clean,
-            })
+            Block::Text(redactor.clean(text))
         }
         image @ Block::Image { .. } => image,
     }

@@ -50,7 +50,7 @@ impl Shape {
         caller: &Arc<Caller>,
         settings: &Settings,
     ) -> Result<(), ToolError> {
-        let (text, mime) = match &output.value {
+        let (mut text, mime) = match &output.value {
             Some(value) if output.joined_text().is_empty() => {
                 (value.to_string(), "application/json")
             }
@@ -61,13 +61,15 @@ impl Shape {
             return Ok(());
         }
         let total = text.len();
-        let kept = text.get(..text.floor_char_boundary(most)).unwrap_or_default().to_owned();
         let head = text.get(..text.floor_char_boundary(model)).unwrap_or_default();
         let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines).to_owned();
+        // There may be megabytes of it: kept as it is, and no longer in the output.
+        text.truncate(text.floor_char_boundary(most));
+        output.blocks.retain(|block| matches!(block, Block::Image { .. }));
         let artifact = {
             let (store, caller) = (self.0.world.artifacts(), caller.clone());
             let id = ArtifactId::new(call, output.artifacts.len());
-            let put = move || store.put(&caller, id, mime, kept.as_bytes());
+            let put = move || store.put(&caller, id, mime, text.as_bytes());
             tokio::task::spawn_blocking(put).await.map_err(ToolError::internal)??
         };
         let lost =
@@ -78,7 +80,6 @@ impl Shape {
             artifact.bytes,
             artifact.id
         );
-        output.blocks.retain(|block| matches!(block, Block::Image { .. }));
         output.blocks.insert(0, Block::Text(format!("{head}\n{notice}")));
         if output.value.as_ref().is_some_and(|_| total > most) {
             output.value = None;

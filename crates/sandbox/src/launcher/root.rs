@@ -102,11 +102,11 @@ pub(super) fn build(set_up: &SetUp) -> Result<(), Failure> {
 pub(super) fn name_user(set_up: &SetUp, home: &[u8]) -> io::Result<()> {
     let (uid, gid) = (set_up.identity.uid, set_up.identity.gid);
     let home = if home.is_empty() { b"/" } else { home };
-    let mut passwd = format!("user:x:{uid}:{gid}:user:").into_bytes();
+    let mut passwd = format!("agent:x:{uid}:{gid}:agent:").into_bytes();
     passwd.extend(home);
     passwd.extend(b":/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n");
     fs::write("/etc/passwd", passwd)?;
-    fs::write("/etc/group", format!("user:x:{gid}:\nnogroup:x:65534:\n"))
+    fs::write("/etc/group", format!("agent:x:{gid}:\nnogroup:x:65534:\n"))
 }
 
 /// Something of the host on its way to its place.

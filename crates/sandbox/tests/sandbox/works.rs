@@ -456,7 +456,7 @@ async fn many_run_at_once() {
 async fn usual_programs_find_what_they_need() {
     for (script, expected) in [
         ("hostname", "sandbox\n"),
-        ("id -un", "user\n"),
+        ("id -un", "agent\n"),
         ("ls /run /home", "/home:\n\n/run:\n"),
         ("echo x > /tmp/f && cat /tmp/f", "x\n"),
         ("echo x > /dev/shm/f && cat /dev/shm/f", "x\n"),

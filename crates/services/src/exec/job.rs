@@ -13,8 +13,10 @@ use world::World;
 use super::{
     environment::{HOME, Ingredients, PROXY_PORT, environment},
     identity::author,
+    reachable::reachable,
     settings::RunSettings,
     toolchains::{self, Found},
+    workdir::workdir,
 };
 
 /// The size of a terminal nobody looks at.
@@ -78,7 +80,7 @@ pub(super) fn job(
     readable.extend(settings.read.iter().cloned());
     masked.extend(toolchains.secret.iter().cloned());
     Ok(Job {
-        cwd: cwd(&workspace.path, run),
+        cwd: workdir(world, caller, run)?,
         env,
         binds: binds(&toolchains, &readable, &workspace.path),
         workspace: Some(Workspace {
@@ -104,11 +106,6 @@ pub(super) fn shell() -> &'static str {
     if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" }
 }
 
-fn cwd(root: &Path, run: &Run) -> PathBuf {
-    let cwd = run.cwd.as_str();
-    if cwd == "." { root.to_owned() } else { root.join(cwd) }
-}
-
 const fn network(run: &Run) -> Network {
     match run.reach {
         Reach::Nobody => Network::None,
@@ -130,13 +127,13 @@ fn binds(toolchains: &Found, configured: &[PathBuf], workspace: &Path) -> Vec<Bi
         |path: PathBuf, access| Bind { source: Source::Path(path.clone()), target: path, access };
     let known = toolchains.folders.iter();
     let toolchains = known.clone().map(|path| bind(path.clone(), Access::ReadOnly));
-    // The workspace is not to be seen twice, nor a part of it from another side.
+    // The workspace is not to be seen twice.
     let apart = |path: &PathBuf| {
         let is_known = known.clone().any(|known| path.starts_with(known));
-        !is_known && !workspace.starts_with(path) && !path.starts_with(workspace)
+        !is_known && !workspace.starts_with(path)
     };
     let configured: BTreeSet<_> =
-        configured.iter().filter_map(|path| path.canonicalize().ok()).filter(apart).collect();
+        configured.iter().filter_map(|path| reachable(path, workspace)).filter(apart).collect();
     // Anybody may listen on a socket there.
     let configured = configured.into_iter().map(|path| bind(path, Access::ReadOnlyWithoutSockets));
     toolchains.chain(configured).collect()

@@ -14,9 +14,11 @@ mod job;
 mod problem;
 mod processes;
 mod pump;
+mod reachable;
 mod settings;
 mod toolchains;
 mod watch;
+mod workdir;
 
 use std::{sync::Arc, time::Duration};
 

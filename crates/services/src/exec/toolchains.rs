@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::reachable::reachable;
+
 /// A folder in the home folder that commands can read.
 struct Toolchain {
     folder: &'static str,
@@ -57,8 +59,8 @@ pub(super) struct Found {
 pub(super) fn find(home: &Path, workspace: &Path) -> Found {
     let mut found = Found::default();
     for Toolchain { folder, programs, variable, secret } in TOOLCHAINS {
-        let Ok(folder) = home.join(folder).canonicalize() else { continue };
-        if !folder.is_dir() || folder.starts_with(workspace) || workspace.starts_with(&folder) {
+        let Some(folder) = reachable(&home.join(folder), workspace) else { continue };
+        if !folder.is_dir() || workspace.starts_with(&folder) {
             continue;
         }
         let bins = programs.iter().filter_map(|bin| programs_in(&folder, bin));

@@ -72,8 +72,20 @@ impl Machine {
 
     /// Starts a command without a terminal, in the workspace.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        // A session of its own has no terminal, also where the tests were started from one.
-        Command::new("setsid")
+        self.command(&[], args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// A command in the workspace. A session of its own has no terminal, also where the tests were
+    /// started from one; `session` are options of `setsid` that give it one.
+    pub(crate) fn command(&self, session: &[&str], args: &[&str]) -> Command {
+        let mut command = Command::new("setsid");
+        command
+            .args(session)
             .arg(env!("CARGO_BIN_EXE_toolgate"))
             .args(args)
             .env_clear()
@@ -82,12 +94,8 @@ impl Machine {
             .env("XDG_DATA_HOME", self.path("data"))
             .env("TMPDIR", self.path("temp"))
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .current_dir(self.path("workspace"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+            .current_dir(self.path("workspace"));
+        command
     }
 
     /// Starts a call that waits, and gives it with the question it asks.

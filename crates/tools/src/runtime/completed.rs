@@ -1,9 +1,13 @@
 //! What `exec` returns.
 
-use std::fmt::{self, Write as _};
+use std::{
+    fmt::{self, Write as _},
+    mem,
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use tool::{ChangeKind, Changed, Ended, FilePath, Place, Redact, ToolOutput};
 
 use super::{
@@ -88,9 +92,20 @@ impl Completed {
     }
 
     /// For a model, with what it cost.
-    pub(crate) fn output(self, ended: &Ended, redact: &dyn Redact) -> ToolOutput {
+    pub(crate) fn output(mut self, ended: &Ended, redact: &dyn Redact) -> ToolOutput {
         let text = self.text(redact);
-        ToolOutput { usage: usage(ended), ..ToolOutput::json(self).with_text(text) }
+        // There may be megabytes of it: moved, where everything else is copied.
+        let written = [
+            ("stdout", self.stdout.as_mut().map(mem::take)),
+            ("stderr", self.stderr.as_mut().map(mem::take)),
+            ("aggregated", Some(mem::take(&mut self.aggregated))),
+        ];
+        let mut output = ToolOutput::json(self).with_text(text);
+        if let Some(Value::Object(fields)) = &mut output.value {
+            let written = written.into_iter().filter_map(|(name, text)| Some((name, text?)));
+            fields.extend(written.map(|(name, text)| (name.to_owned(), Value::String(text))));
+        }
+        ToolOutput { usage: usage(ended), ..output }
     }
 
     /// What a model reads: first what the output does not say, then the output.

@@ -222,9 +222,11 @@ async fn completed(ctx: &ToolContext, ran: Ran, cwd: FilePath) -> ToolResult {
     let redact = ctx.redact().clone();
     // There may be megabytes of it.
     ctx.blocking(move |_| {
-        let Ran { ended, output, place, changed, notes } = ran;
+        let Ran { ended, output: captured, place, changed, notes } = ran;
         let at = Where { cwd: cwd.to_string(), place, changed, notes };
-        let output = Output::new(&output, &*redact);
+        let output = Output::new(&captured, &*redact);
+        // Before it is copied once more.
+        drop(captured);
         Ok(Completed::new(&ended, output, at).output(&ended, &*redact))
     })
     .await

@@ -25,15 +25,18 @@ pub(crate) struct Apart {
 impl Output {
     pub(crate) fn new(captured: &Captured, redact: &dyn Redact) -> Self {
         let Captured { head, left_out, tail } = captured;
-        let both = Ends { head: bytes(head, None), tail: bytes(tail, None) };
-        let (all, left_out) = both.joined(*left_out, redact, "");
-        let only = |stream| {
-            let ends = Ends { head: bytes(head, Some(stream)), tail: bytes(tail, Some(stream)) };
-            // Of which output the missing bytes are, nobody counted.
-            ends.joined(captured.left_out, redact, "up to ").0
+        let both = cut(captured, None, redact);
+        let wrote = |stream| head.iter().chain(tail).any(|(from, _)| *from == stream);
+        let only = |stream, other| match (wrote(stream), wrote(other)) {
+            (false, _) => String::new(),
+            // Most write to one of them only, and there may be megabytes of it.
+            (true, false) => both.text(ROUGHLY),
+            (true, true) => cut(captured, Some(stream), redact).text(ROUGHLY),
         };
-        let apart = Apart { stdout: only(Stream::Stdout), stderr: only(Stream::Stderr) };
-        Self { all, apart: Some(apart), left_out }
+        let (out, err) = (Stream::Stdout, Stream::Stderr);
+        let apart = Apart { stdout: only(out, err), stderr: only(err, out) };
+        let left_out = both.missing.unwrap_or(*left_out);
+        Self { all: both.text(""), apart: Some(apart), left_out }
     }
 
     /// What a process wrote, from byte `left_out` on.
@@ -43,34 +46,47 @@ impl Output {
     }
 }
 
-/// The beginning and the end of an output.
-struct Ends {
-    head: Vec<u8>,
-    tail: Vec<u8>,
+/// Of which output the missing bytes are, nobody counted.
+const ROUGHLY: &str = "up to ";
+
+/// The beginning and the end of an output, as text.
+struct Cut {
+    head: String,
+    /// How much is missing between them; `None` if nothing of it is to be told.
+    missing: Option<u64>,
+    tail: String,
 }
 
-impl Ends {
-    /// Both, with a mark between them if something is missing there, and how much that is.
-    fn joined(self, left_out: u64, redact: &dyn Redact, roughly: &str) -> (String, u64) {
-        let Self { mut head, tail } = self;
-        if left_out == 0 || head.is_empty() && tail.is_empty() {
-            head.extend(tail);
-            return (lossy(&head), left_out);
-        }
-        // What is beside the gap may be half a secret, which nobody would recognise.
-        let margin = |bytes: &[u8]| MARGIN.min(bytes.len() / 8);
-        let end = floor(&head, whole(&head).saturating_sub(margin(&head)));
-        let start = ceil(&tail, margin(&tail));
-        let (kept, after) = head.split_at(end);
-        let (before, rest) = tail.split_at(start);
-        let missing = left_out + (after.len() + before.len()) as u64;
-        let mut text = within("", &lossy(kept), &lossy(after), redact);
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&gap(missing, roughly));
-        text.push_str(&within(&lossy(before), &lossy(rest), "", redact));
-        (text, missing)
+/// The pieces of one output, or of both.
+fn cut(captured: &Captured, stream: Option<Stream>, redact: &dyn Redact) -> Cut {
+    let left_out = captured.left_out;
+    let mut head = bytes(&captured.head, stream);
+    let tail = bytes(&captured.tail, stream);
+    if left_out == 0 || head.is_empty() && tail.is_empty() {
+        head.extend(tail);
+        return Cut { head: lossy(&head), missing: None, tail: String::new() };
+    }
+    // What is beside the gap may be half a secret, which nobody would recognise.
+    let margin = |bytes: &[u8]| MARGIN.min(bytes.len() / 8);
+    let end = floor(&head, whole(&head).saturating_sub(margin(&head)));
+    let start = ceil(&tail, margin(&tail));
+    let (kept, after) = head.split_at(end);
+    let (before, rest) = tail.split_at(start);
+    let missing = left_out + (after.len() + before.len()) as u64;
+    Cut {
+        head: within("", &lossy(kept), &lossy(after), redact),
+        missing: Some(missing),
+        tail: within(&lossy(before), &lossy(rest), "", redact),
+    }
+}
+
+impl Cut {
+    /// Both ends, with a mark between them if something is missing there.
+    fn text(&self, roughly: &str) -> String {
+        let Self { head, missing, tail } = self;
+        let Some(missing) = missing else { return head.clone() };
+        let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        [head, line_end, &gap(*missing, roughly), tail].concat()
     }
 }
 

@@ -1,0 +1,122 @@
+//! Settings about commands, and what happens where they cannot be met.
+
+use std::process::Command;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use toolgate::Caller;
+
+use crate::{
+    alone::ALONE,
+    helper::{AUTO, Setup, error, trial},
+};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_setting_that_forbids_a_command_refuses_it", a_setting_that_forbids),
+        trial("limits_hold_a_command", limits_hold_a_command),
+        trial("a_command_needs_the_permission", a_command_needs_the_permission),
+        Trial::test("less_isolation_than_asked_for_refuses_the_command", || {
+            less_isolation_than_asked_for();
+            Ok(())
+        }),
+    ]
+}
+
+async fn a_setting_that_forbids() {
+    for (more, args, expected) in [
+        ("host = \"container\"", json!({}), "exec.host"),
+        ("host = \"node\"", json!({}), "exec.host"),
+        ("security = \"paranoid\"", json!({}), "exec.paranoid"),
+        ("security = \"safe-bin\"", json!({}), "exec.safe_bin"),
+        ("ask = \"always\"", json!({}), "approval.nobody"),
+        ("ask = \"smart\"", json!({"background": true}), "approval.nobody"),
+        ("", json!({"host": "host"}), "exec.host"),
+        ("", json!({"elevated": true}), "elevated"),
+    ] {
+        let setup = Setup::with(&format!("{AUTO}[tools.exec]\n{more}\n")).await;
+        let mut call = json!({"command": "echo x > x"});
+        call.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
+        let outcome = setup.call("exec", call).await;
+        assert_eq!(outcome["error_type"], "permission_denied", "{more} {args}: {outcome}");
+        assert_eq!(outcome["details"]["rule"], expected, "{more} {args}: {outcome}");
+        assert_eq!(setup.text("x"), None, "{more} {args}");
+    }
+}
+
+async fn limits_hold_a_command() {
+    for (setting, command) in [
+        ("memory = \"64MB\"", "head -c 500000000 /dev/zero | tail"),
+        ("processes = 8", "for i in $(seq 50); do sleep 5 & done; wait"),
+        ("open_files = 32", "for i in $(seq 3 60); do eval \"exec $i< /dev/null\" || exit 1; done"),
+        ("written = \"1MB\"", "head -c 5000000 /dev/zero > big"),
+    ] {
+        let setup = Setup::with(&format!("{AUTO}[tools.sandbox]\n{setting}\n")).await;
+        let outcome = setup.call("exec", json!({"command": command, "timeout": 30})).await;
+        assert!(is_held(&outcome), "{setting}: {outcome}");
+        assert_eq!(setup.printed("echo fine").await, "fine\n", "{setting}");
+    }
+    let setup = Setup::with(&format!("{AUTO}[tools.exec]\ntimeout = \"1s\"\n")).await;
+    for more in [json!({"timeout": 50}), json!({"yieldMs": 50_000})] {
+        let mut args = json!({"command": "sleep 30"});
+        args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let outcome = setup.call("exec", args).await;
+        assert_eq!(outcome["result"]["timedOut"], true, "timeout: {outcome}");
+    }
+}
+
+/// It did not do all it wanted to do.
+fn is_held(outcome: &Value) -> bool {
+    let result = &outcome["result"];
+    let said = result["stderr"].as_str().unwrap_or_default();
+    outcome["status"] == "success"
+        && result["timedOut"] == false
+        && (result["exitCode"] != 0 || result["killedFor"].is_string() || said.contains("fork"))
+}
+
+async fn a_command_needs_the_permission() {
+    let setup = Setup::new().await;
+    let stranger = Caller::owner("stranger");
+    let outcome = setup.call_as(&stranger, "exec", json!({"command": "echo x > x"})).await;
+    assert!(error(&outcome).contains("permission `exec`"), "{outcome}");
+    assert_eq!(setup.text("x"), None);
+    let member = Caller::member("bo", "main");
+    let outcome = setup.call_as(&member, "exec", json!({"command": "echo x > x"})).await;
+    assert_eq!(outcome["status"], "error", "{outcome}");
+    assert_eq!(setup.text("x"), None);
+}
+
+/// Where no cgroup can be seen, limits are only approximate.
+fn less_isolation_than_asked_for() {
+    let own = std::env::current_exe().unwrap();
+    let script =
+        format!("mount -t tmpfs none /sys/fs/cgroup && exec '{}' {ALONE} reduced", own.display());
+    let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("unshare failed") || said.contains("mount:") {
+        println!("skipped: nobody may hide the cgroups here: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+}
+
+/// The process that sees no cgroup.
+pub(crate) async fn reduced() {
+    for (setting, runs) in
+        [("", false), ("minimum = \"full\"", false), ("minimum = \"reduced\"", true)]
+    {
+        let setup = Setup::with(&format!("{AUTO}[tools.sandbox]\n{setting}\n")).await;
+        for more in [json!({}), json!({"background": true})] {
+            let mut args = json!({"command": "echo x > x"});
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let outcome = setup.call("exec", args).await;
+            assert_eq!(outcome["status"] == "success", runs, "{setting}: {outcome}");
+            if !runs {
+                let said = error(&outcome);
+                assert!(said.starts_with("permission_denied: "), "{said}");
+                assert!(said.contains("cgroup") && said.contains("toolgate doctor"), "{said}");
+                assert_eq!(setup.text("x"), None);
+            }
+        }
+    }
+}
