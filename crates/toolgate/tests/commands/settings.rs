@@ -114,7 +114,10 @@ pub(crate) async fn reduced() {
             if !runs {
                 let said = error(&outcome);
                 assert!(said.starts_with("permission_denied: "), "{said}");
-                assert!(said.contains("cgroup") && said.contains("toolgate doctor"), "{said}");
+                assert!(
+                    said.contains("reduced isolation") && said.contains("toolgate doctor"),
+                    "{said}"
+                );
                 assert_eq!(setup.text("x"), None);
             }
         }

@@ -151,7 +151,7 @@ fn kept_and_undone() {
     let (machine, mut person) = changed();
     person.types("k\r");
     person.sees("toolgate: kept 3 changes; `toolgate undo ");
-    let id = person.sees("` takes them back");
+    let id = person.sees("` takes it back");
     assert_eq!(person.ends(), 4);
     assert_eq!(machine.content("old.txt").as_deref(), Some("first line\nsecond line\n"));
     assert_eq!(machine.content("gone.txt"), None);
@@ -168,7 +168,7 @@ fn picked() {
         let which = person.sees("[y] keep  [v] view  [n] drop (default): ");
         person.types(if which.contains("new.txt") { "y\r" } else { "\r" });
     }
-    person.sees("toolgate: kept 1 changes");
+    person.sees("toolgate: kept one change");
     assert_eq!(person.ends(), 4);
     assert_eq!(machine.content("new.txt").as_deref(), Some("new\n"));
     assert_eq!(machine.content("old.txt").as_deref(), Some("first line\n"));
@@ -204,7 +204,7 @@ fn a_program_has_the_terminal() {
 
 fn nobody_is_asked() {
     for (option, expected, said) in [
-        ("--keep", Some("new\n"), "toolgate: kept 1 changes"),
+        ("--keep", Some("new\n"), "toolgate: kept one change"),
         ("--drop", None, "toolgate: nothing was kept"),
     ] {
         let machine = Machine::new();
