@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_command_cannot_answer_a_question", a_command_cannot_answer_a_question),
         trial("a_command_cannot_change_what_was_decided", a_command_cannot_change_what_was_decided),
+        trial("a_command_on_the_host_is_nobody", a_command_on_the_host_is_nobody),
         trial("a_command_does_not_see_our_data_in_its_workspace", our_data_is_not_seen),
     ]
 }
@@ -84,6 +85,34 @@ fn a_command_cannot_change_what_was_decided() {
         history.as_array().unwrap().iter().map(|entry| &entry["tool_name"]).collect();
     assert!(tools.iter().all(|tool| **tool == json!("exec")), "{tools:?}");
     assert!(machine.run(&["audit", "verify"]).code == 0);
+}
+
+fn a_command_on_the_host_is_nobody() {
+    let machine = Machine::configured("[tools]\nask = \"auto\"\n[tools.exec]\nhost = \"host\"\n");
+    assert_eq!(machine.run(&["permissions", "grant", "exec"]).code, 0);
+    machine.file("x", "old");
+    let write = json!({"path": "x", "content": "new"});
+    let undoable = machine.call("write", &write)["meta"]["call_id"].as_str().unwrap().to_owned();
+    for args in [
+        "permissions grant network --agent other".to_owned(),
+        "permissions revoke exec".to_owned(),
+        "approvals allow 7f8f6a34".to_owned(),
+        format!("undo {undoable}"),
+        "call get_current_time {} --yes".to_owned(),
+    ] {
+        // Also where nobody of its family is left.
+        for way in ["", "setsid --wait "] {
+            let program = env!("CARGO_BIN_EXE_toolgate");
+            let data = machine.path("data/toolgate").display().to_string();
+            let command = format!("{way}{program} {args} --data '{data}'");
+            let outcome = machine.call("exec", &json!({"command": command}));
+            assert_eq!(outcome["meta"]["place"], "host", "{outcome}");
+            assert_eq!(outcome["result"]["exitCode"], 2, "{outcome}");
+            let said = outcome["result"]["stderr"].as_str().unwrap();
+            assert!(said.contains("inside a command of an agent"), "{said}");
+        }
+    }
+    assert_eq!(machine.content("x").as_deref(), Some("new"));
 }
 
 fn our_data_is_not_seen() {
