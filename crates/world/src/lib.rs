@@ -40,6 +40,8 @@ mod problem;
 #[cfg(target_os = "linux")]
 mod prune;
 #[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
 mod root;
 #[cfg(target_os = "linux")]
 mod stat;

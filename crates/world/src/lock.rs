@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    os::{fd::OwnedFd, unix::fs::FileExt},
+    os::fd::OwnedFd,
     sync::{Arc, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -14,7 +14,11 @@ use rustix::{
 };
 use tool::{Live, ToolError};
 
-use crate::{data::Data, root::Root};
+use crate::{
+    data::Data,
+    record::Record,
+    root::{Id, Root},
+};
 
 const WAIT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(1);
@@ -22,22 +26,22 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// While this is held nobody else changes files beneath a root, in this process or another one.
 #[derive(Debug)]
 pub(crate) struct Locked<'a> {
+    pub(crate) id: Id,
     _thread: MutexGuard<'a, ()>,
-    process: File,
+    record: Record,
 }
 
 impl Locked<'_> {
-    /// Counts a commit, for those who want to know whether there was one.
-    pub(crate) fn count(&self) {
-        let next = read_count(&self.process).wrapping_add(1);
-        // If it cannot be counted, only the finer of two checks for conflicts is lost.
-        let _ = self.process.write_all_at(&next.to_le_bytes(), 0);
+    /// Counts a commit that removes these paths, for those who want to know whether there was one.
+    pub(crate) fn count(&self, removed: impl Iterator<Item = String>) {
+        // If it cannot be written, only the finer of two checks for conflicts is lost.
+        let _ = self.record.add(removed);
     }
-}
 
-fn read_count(file: &File) -> u64 {
-    let mut bytes = [0; 8];
-    file.read_exact_at(&mut bytes, 0).map_or(0, |()| u64::from_le_bytes(bytes))
+    /// Whether a commit after the first `commits` removed this path.
+    pub(crate) fn was_removed(&self, path: &str, commits: u64) -> bool {
+        self.record.was_removed(path, commits)
+    }
 }
 
 /// Whether others may hold a lock too.
@@ -67,8 +71,8 @@ impl Locks {
         roots.dedup_by_key(|root| root.id);
         let lock = |root: &'a Arc<Root>| {
             let thread = root.changing.lock().unwrap_or_else(PoisonError::into_inner);
-            let process = self.file(&name_of(root), Shared::No, live)?;
-            Ok(Locked { _thread: thread, process })
+            let record = Record(self.file(&name_of(root), Shared::No, live)?);
+            Ok(Locked { id: root.id, _thread: thread, record })
         };
         roots.into_iter().map(lock).collect()
     }
@@ -77,7 +81,7 @@ impl Locks {
     pub(crate) fn commits(&self, root: &Root) -> u64 {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&self.0, name_of(root), flags, Mode::empty());
-        file.map_or(0, |file| read_count(&file.into()))
+        file.map_or(0, |file| Record(file.into()).commits())
     }
 
     /// Keeps pre-images from being dropped, or waits until nobody needs them.

@@ -29,10 +29,11 @@ use self::{
 pub(crate) use self::{
     recover::recover,
     target::Target,
-    wanted::{Content, Moment, Moved, Wanted},
+    wanted::{Content, Moment, Moved, Since, Wanted},
 };
 use crate::{
     lock::{Locked, Shared},
+    problem,
     workspace::{Common, Located, Workspace},
 };
 
@@ -51,6 +52,7 @@ pub(crate) fn commit(
     let alone = common.locks.roots(roots.iter(), live)?;
     let _kept = common.locks.blobs(Shared::Yes, live)?;
 
+    changes.iter().zip(&located).try_for_each(|(change, at)| refuse_removed(&alone, change, at))?;
     let mut folders = Folders::default();
     let mut pending = prepare(common, commit, changes.into_iter().zip(located), &mut folders)?;
     if pending.is_empty() {
@@ -61,7 +63,10 @@ pub(crate) fn commit(
     let _held = live.hold()?;
     let changes: Vec<_> = pending.iter().map(Pending::change).collect();
     log.record(call, &changes)?;
-    alone.iter().for_each(Locked::count);
+    for root in &alone {
+        let gone = pending.iter().filter(|one| one.target.root.id == root.id && one.removes());
+        root.count(gone.map(|one| one.target.inner()));
+    }
     pending.sort_by_key(Pending::order);
     step();
     if let Err(error) = apply(common, &mut pending, &mut folders) {
@@ -71,6 +76,20 @@ pub(crate) fn commit(
         return Err(roll_back(workspace, pending, &folders, error));
     }
     Ok(changes.iter().map(Change::summary).collect())
+}
+
+/// What was removed leaves nothing behind that carries a time, so those who remove it say so.
+fn refuse_removed(
+    alone: &[Locked<'_>],
+    change: &Wanted,
+    located: &Located,
+) -> Result<(), ToolError> {
+    let Some(since) = change.since else { return Ok(()) };
+    let root = alone.iter().find(|root| root.id == located.root.id);
+    if root.is_some_and(|root| root.was_removed(&located.inner, since.commits)) {
+        return Err(problem::changed_since(&change.path));
+    }
+    Ok(())
 }
 
 /// Checks every change and gets it ready, so that what can fail fails while nothing is changed.

@@ -56,7 +56,7 @@ impl Pending {
         live: &Live,
     ) -> Result<Option<Self>, ToolError> {
         let Wanted { path, expect, content, since } = wanted;
-        let folders = folders_as(&content, &expect);
+        let (folders, since) = (folders_as(&content, &expect), since.map(|since| since.moment));
         let finding =
             Finding { path: &path, max_bytes: common.max_file_bytes, folders, since, live };
         let Found { state: before, content: old, seen } = if target.missing.is_empty() {
@@ -92,6 +92,11 @@ impl Pending {
         step();
         let (after, progress) = (after.unwrap_or(written), Progress::Waiting);
         Ok(Some(Self { target, before, after, seen, temp, parent: None, progress }))
+    }
+
+    /// Whether nothing shall be where something is.
+    pub(super) const fn removes(&self) -> bool {
+        matches!(self.after, FileState::Absent)
     }
 
     /// A folder that is opened up comes first, one that is closed last, so that what is in it can

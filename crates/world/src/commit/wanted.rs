@@ -11,8 +11,17 @@ pub(crate) struct Wanted {
     pub(crate) path: FilePath,
     pub(crate) expect: Expect,
     pub(crate) content: Content,
-    /// What is there now must not have changed after this.
-    pub(crate) since: Option<Moment>,
+    /// What is there now must not have changed after this, and nobody may have removed it.
+    pub(crate) since: Option<Since>,
+}
+
+/// When a command began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Since {
+    /// In the time that files carry.
+    pub(crate) moment: Moment,
+    /// How many commits there had been.
+    pub(crate) commits: u64,
 }
 
 /// What shall be at a path.

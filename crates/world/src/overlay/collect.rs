@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     beneath::{Links, open_folder},
-    commit::{Content, Moment, Moved, Wanted},
+    commit::{Content, Moment, Moved, Since, Wanted},
     problem,
     tree::{Hashing, Visited, hash, names, remove, visit},
     workspace::Workspace,
@@ -30,7 +30,7 @@ use crate::{
 pub(super) struct Collector<'a> {
     workspace: &'a Workspace,
     live: &'a Live,
-    since: Moment,
+    since: Since,
     wanted: Vec<Wanted>,
     notes: Notes,
 }
@@ -61,7 +61,7 @@ impl Entry<'_> {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Moment) -> Self {
+    pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Since) -> Self {
         Self { workspace, live, since, wanted: Vec::new(), notes: Notes::default() }
     }
 
@@ -298,7 +298,7 @@ impl<'a> Collector<'a> {
         let Some(lower) = entry.lower.filter(|_| entry.beneath.is_none()) else { return Ok(()) };
         let stat = fstat(lower).map_err(ToolError::internal)?;
         let opened = open_any(entry.upper, entry.name);
-        if Moment::of(&stat) > self.since
+        if Moment::of(&stat) > self.since.moment
             && opened.is_ok_and(|file| is_marked(file.as_fd(), "origin"))
         {
             return Err(problem::changed_since(&entry.path()));

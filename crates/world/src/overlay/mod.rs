@@ -24,7 +24,7 @@ pub(crate) use self::layers::sweep;
 use self::{collect::Collector, layers::Layers, propose::propose, sync::sync};
 use crate::{
     World,
-    commit::{Moment, Wanted, commit},
+    commit::{Moment, Since, Wanted, commit},
     workspace::Workspace,
 };
 
@@ -104,10 +104,11 @@ impl Overlay {
     /// Reads what the command changed, and makes it harmless. May block.
     pub fn collect(self, live: &Live) -> Result<Collected, ToolError> {
         let Self { workspace, layers, commits } = self;
-        let mut since = layers.made();
+        let mut since = Since { moment: layers.made(), commits };
         if workspace.common.locks.commits(&workspace.root) != commits {
             // Somebody committed since; what carries the same time may be theirs.
-            since = Moment(since.0, since.1.saturating_sub(1));
+            let Moment(seconds, nanos) = since.moment;
+            since.moment = Moment(seconds, nanos.saturating_sub(1));
         }
         let mut collector = Collector::new(&workspace, live, since);
         if let Some(upper) = layers.upper()? {

@@ -254,7 +254,7 @@ fn what_somebody_else_changed_meanwhile_stops_all_of_it() {
     type Change = fn(&Running<'_>);
     type Meanwhile = fn(&Setup);
     let theirs: Meanwhile = |setup| setup.put("a.txt", "theirs");
-    let rows: [(&str, Change, Meanwhile); 6] = [
+    let rows: [(&str, Change, Meanwhile); 7] = [
         (
             "a.txt",
             |run| {
@@ -289,6 +289,14 @@ fn what_somebody_else_changed_meanwhile_stops_all_of_it() {
                 run.writes("a.txt", "mine").marked("a.txt", "origin");
             },
             |setup| fs::remove_file(setup.path("a.txt")).unwrap(),
+        ),
+        (
+            "a.txt",
+            |run| {
+                // As `sed -i` does it: another file takes its name.
+                run.writes("a.txt", "mine");
+            },
+            |setup| assert_eq!(setup.delete("a.txt"), "Deleted a.txt"),
         ),
         (
             "src",
