@@ -47,7 +47,9 @@ async fn decided(
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
     for capability in planned.plan().capabilities() {
-        if let Standing::Ask(decision) = standing(shared, caller, capability).await? {
+        if let Standing::Ask(decision) =
+            standing(shared, caller, planned.plan(), capability).await?
+        {
             let asking = Asking { caller, tool, planned, rule: &decision.rule };
             if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
                 return Ok(Considered { decision, error: None });

@@ -82,16 +82,21 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
         // Nobody is asked about a request that the network door would refuse.
         Err(UrlRefusal { rule, reason }) => return Decision::new(Verdict::Deny, rule, reason),
     };
-    let commands = || plan.needs().iter().filter_map(run_of);
-    if let Some(decision) = commands().find_map(|run| judge(tools, caller, run)) {
+    let mut commands = plan.needs().iter().filter_map(run_of);
+    if let Some(decision) = commands.find_map(|run| judge(tools, caller, run)) {
         return decision;
     }
-    let ask = if commands().next().is_some() { asking(tools) } else { tools.ask.value };
-    match ask {
+    match mode(tools, plan) {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
         Ask::Smart => smart(plan, facts, &hosts),
     }
+}
+
+/// When a person is asked about a call with this plan.
+pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
+    let runs = plan.needs().iter().any(|need| run_of(need).is_some());
+    if runs { asking(tools) } else { tools.ask.value }
 }
 
 const fn run_of(need: &Need) -> Option<&Run> {

@@ -84,8 +84,9 @@ impl Contain {
         let approved = call.learnt.now().approval.is_some();
         let same = call.generation == self.0.view(&call.caller).generation();
         if !same || approved {
-            for capability in call.planned()?.plan().capabilities() {
-                standing(&self.0, &call.caller, capability).await?;
+            let plan = call.planned()?.plan();
+            for capability in plan.capabilities() {
+                standing(&self.0, &call.caller, plan, capability).await?;
             }
         }
         if same {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use config::Ask;
 use policy::{Decision, Verdict};
 use store::{Decision as AnswerDecision, PermissionState};
-use tool::{Caller, Capability, ToolError, ToolResult};
+use tool::{Caller, Capability, Plan, ToolError, ToolResult};
 
 use crate::{
     ask::{Asking, ask, remembered},
@@ -22,8 +23,9 @@ impl Stage for Permission {
 
     async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         if call.origin == Origin::Caller {
-            for capability in call.planned()?.plan().capabilities() {
-                self.check(&call, capability).await?;
+            let plan = call.planned()?.plan();
+            for capability in plan.capabilities() {
+                self.check(&call, plan, capability).await?;
             }
         }
         next.run(call).await
@@ -31,8 +33,13 @@ impl Stage for Permission {
 }
 
 impl Permission {
-    async fn check(&self, call: &Call, capability: Capability) -> Result<(), ToolError> {
-        match standing(&self.0, &call.caller, capability).await? {
+    async fn check(
+        &self,
+        call: &Call,
+        plan: &Plan,
+        capability: Capability,
+    ) -> Result<(), ToolError> {
+        match standing(&self.0, &call.caller, plan, capability).await? {
             Standing::Granted => Ok(()),
             Standing::Ask(decision) => self.ask(call, capability, &decision).await,
         }
@@ -88,11 +95,15 @@ pub(crate) enum Standing {
 pub(crate) async fn standing(
     shared: &Shared,
     caller: &Caller,
+    plan: &Plan,
     capability: Capability,
 ) -> Result<Standing, ToolError> {
     let agent = &caller.agent;
+    let never_asks = policy::mode(&shared.settings.load().config.tools, plan) == Ask::Auto;
     match shared.permissions.state(&shared.db, caller, capability).await? {
         PermissionState::Granted => Ok(Standing::Granted),
+        // What policy gives, runs.
+        PermissionState::Ask if never_asks => Ok(Standing::Granted),
         PermissionState::Ask => {
             let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
             Ok(Standing::Ask(Decision::new(Verdict::Ask, &scope(capability), reason)))

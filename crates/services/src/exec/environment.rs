@@ -38,13 +38,19 @@ pub(super) struct Person {
 pub(super) fn environment(from: &Ingredients<'_>) -> Vec<(OsString, OsString)> {
     let agent = Person { name: "agent".to_owned(), home: HOME.into() };
     let mut all = on_host(from, &agent);
-    if let Reach::Hosts(_) = from.run.reach {
+    if let Reach::Hosts(hosts) = &from.run.reach {
         let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
         for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             set(&mut all, name, &proxy);
         }
-        set(&mut all, "NO_PROXY", "localhost,127.0.0.1,::1");
-        set(&mut all, "no_proxy", "localhost,127.0.0.1,::1");
+        // What listens inside is not behind the proxy, unless somebody named this machine.
+        let is_here = |host: &String| {
+            ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here))
+        };
+        if !hosts.iter().any(is_here) {
+            set(&mut all, "NO_PROXY", "localhost,127.0.0.1,::1");
+            set(&mut all, "no_proxy", "localhost,127.0.0.1,::1");
+        }
     }
     all
 }

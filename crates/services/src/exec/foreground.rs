@@ -71,10 +71,20 @@ pub(super) async fn attend(
     let mut watch = Watch::new(process, start.how.timeout);
     let cancelled = start.live.cancellation();
     loop {
-        match watch.next(cancelled.cancelled()).await {
+        // What waits to be told is told also if nothing more is written. Nothing is lost by giving up
+        // on `next`.
+        let event = tokio::select! {
+            biased;
+            () = news.due() => {
+                news.tell(start).await;
+                continue;
+            }
+            event = watch.next(cancelled.cancelled()) => event,
+        };
+        match event {
             Event::Wrote(stream, bytes) => {
                 capture.push(stream, bytes);
-                news.add(bytes, start).await;
+                news.add(bytes, start);
             }
             Event::Ending => {}
             Event::Ended => break,
@@ -95,7 +105,7 @@ struct News {
 }
 
 impl News {
-    async fn add(&mut self, bytes: &[u8], start: Start<'_>) {
+    fn add(&mut self, bytes: &[u8], start: Start<'_>) {
         if !start.updates.is_heard() {
             return;
         }
@@ -104,11 +114,22 @@ impl News {
             let excess = self.text.len() - PIECE;
             self.text.drain(..excess);
         }
-        if self.told.is_none_or(|told| told.elapsed() >= PACE) {
-            self.told = Some(Instant::now());
-            let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
-            start.updates.send(&text).await;
+    }
+
+    /// Returns when something is to be told; never, if there is nothing.
+    async fn due(&self) {
+        if self.text.is_empty() {
+            return std::future::pending().await;
         }
+        if let Some(told) = self.told {
+            tokio::time::sleep_until(told + PACE).await;
+        }
+    }
+
+    async fn tell(&mut self, start: Start<'_>) {
+        self.told = Some(Instant::now());
+        let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
+        start.updates.send(&text).await;
     }
 }
 

@@ -25,12 +25,31 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_process_belongs_to_one_agent", a_process_belongs_to_one_agent),
         trial("only_so_many_processes_run_at_once", only_so_many_processes_run_at_once),
         trial("all_processes_end_at_shutdown", all_processes_end_at_shutdown),
+        trial("a_process_leaves_protected_files_alone", a_process_leaves_protected_files_alone),
         trial("a_process_is_marked_as_not_undoable", a_process_is_marked_as_not_undoable),
         Trial::test("a_person_is_told_before_that_it_cannot_be_undone", || {
             a_person_is_told_before();
             Ok(())
         }),
     ]
+}
+
+/// Those that are there do not change; those that come into being are named.
+async fn a_process_leaves_protected_files_alone() {
+    let setup = Setup::new().await;
+    setup.file(".bashrc", "mine");
+    fs::create_dir_all(setup.path("sub/.git/hooks")).unwrap();
+    fs::create_dir(setup.path(".git")).unwrap();
+    let command = "echo x > .bashrc; echo x > sub/.git/hooks/pre-commit; mv sub other; \
+                   mkdir -p .git/hooks/x; echo x > .envrc; echo x > plain";
+    let outcome = setup.call("exec", json!({"command": command, "yieldMs": 60_000})).await;
+    assert_eq!(outcome["result"]["status"], "completed", "{outcome}");
+    assert_eq!(setup.text(".bashrc").as_deref(), Some("mine"));
+    assert_eq!(setup.text("plain").as_deref(), Some("x\n"));
+    assert!(fs::read_dir(setup.path("sub/.git/hooks")).unwrap().next().is_none());
+    assert!(!setup.path(".git/hooks").exists(), "what held its place is gone");
+    let notes = outcome["result"]["notes"].to_string();
+    assert!(notes.contains("`.envrc` is new and protected"), "{outcome}");
 }
 
 /// Starts a process, and gives its id.
