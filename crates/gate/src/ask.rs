@@ -8,7 +8,7 @@ use store::{
     Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, Grant,
     NewApproval, StoreError, Wanted,
 };
-use tool::{Caller, Place, ToolError};
+use tool::{Caller, ToolError};
 
 use crate::{
     approver::{Question, Reply},
@@ -136,7 +136,7 @@ async fn open_question(
         input: input.clone(),
         plan: settings.redactor.value(&json!(planned.plan())),
         effects: planned.plan().effects(),
-        place: Some(Place::Host),
+        place: Some(planned.plan().place()),
         reason: settings.redactor.text(&decision.reason).into_owned(),
         rule: decision.rule.clone(),
         fingerprint: planned.fingerprint(),

@@ -95,8 +95,7 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
 
 /// When a person is asked about a call with this plan.
 pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
-    let runs = plan.needs().iter().any(|need| run_of(need).is_some());
-    if runs { asking(tools) } else { tools.ask.value }
+    if plan.command().is_some() { asking(tools) } else { tools.ask.value }
 }
 
 const fn run_of(need: &Need) -> Option<&Run> {

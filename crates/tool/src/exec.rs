@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Need, Place, Plan, Review, Run,
+    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Place, Plan, Review, Run,
     ToolError, Updates,
 };
 
@@ -242,11 +242,7 @@ impl Commands {
     }
 
     fn planned(&self) -> Result<(&Arc<dyn Exec>, &Run), ToolError> {
-        let run = self.plan.needs().iter().find_map(|need| match need {
-            Need::Run(run) => Some(run),
-            Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
-        });
-        let run = run.ok_or_else(|| {
+        let run = self.plan.command().ok_or_else(|| {
             ToolError::denied("plan", "plan", "this call did not plan to run a command")
         })?;
         Ok((self.exec()?, run))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capability, Effect, Effects, FilePath, Run, ToolError};
+use crate::{Capability, Effect, Effects, FilePath, Place, Run, ToolError};
 
 /// One thing a call needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +105,19 @@ impl Plan {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// The command it runs, if it runs one.
+    pub fn command(&self) -> Option<&Run> {
+        self.0.iter().find_map(|need| match need {
+            Need::Run(run) => Some(run),
+            Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
+        })
+    }
+
+    /// Where a call runs: in our own process, unless it runs a command.
+    pub fn place(&self) -> Place {
+        self.command().and_then(|run| run.place).unwrap_or(Place::Host)
     }
 
     /// Refuses what was not planned: nobody decided about it.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use policy::Verdict;
-use tool::{Capability, ContextParts, Need, Place, Plan, ToolContext, ToolError, ToolResult};
+use tool::{Capability, ContextParts, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, consider, resolve::find, standing};
 use crate::{
@@ -45,7 +45,7 @@ impl Stage for Contain {
             // An effect never happens without a record before it.
             entry.begin().await?;
         }
-        call.learnt.now().place = Some(place(call.planned()?.plan()));
+        call.learnt.now().place = Some(call.planned()?.plan().place());
         call.context = Some(self.context(&call)?);
         let mut tool = pin!(contained(next.run(call)));
         if is_pure {
@@ -57,15 +57,6 @@ impl Stage for Contain {
         }
         tool.await
     }
-}
-
-/// Where a call runs: in our own process, unless it runs a command.
-fn place(plan: &Plan) -> Place {
-    let mut places = plan.needs().iter().filter_map(|need| match need {
-        Need::Run(run) => run.place,
-        Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
-    });
-    places.next().unwrap_or(Place::Host)
 }
 
 /// Turns a panic of `tool` into an error.
