@@ -2,7 +2,7 @@
 
 use std::{fs, io};
 
-use crate::init::LAUNCHER;
+use crate::{init::LAUNCHER, stat};
 
 /// More than anybody nests.
 const MOST: usize = 1_000;
@@ -32,10 +32,7 @@ fn name(pid: u32) -> io::Result<Vec<u8>> {
 }
 
 fn parent(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses and may hold anything.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    stat::number(pid, 1)
 }
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ mod source;
 #[cfg(target_os = "linux")]
 mod spec;
 #[cfg(target_os = "linux")]
+mod stat;
+#[cfg(target_os = "linux")]
 mod stdio;
 #[cfg(target_os = "linux")]
 mod sys;

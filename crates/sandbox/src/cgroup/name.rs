@@ -1,9 +1,8 @@
 //! What a group is called, so that one whose owner is dead can be told.
 
-use std::{
-    fs,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::stat;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -29,10 +28,7 @@ pub(super) fn is_stale(name: &str) -> bool {
 
 /// When a process was started, in ticks since the machine was.
 fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses and may hold anything.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(19)?.parse().ok()
+    stat::number(pid, 19)
 }
 
 #[cfg(test)]
