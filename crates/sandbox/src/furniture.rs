@@ -95,13 +95,17 @@ impl<'a> Furniture<'a> {
             let path = format!("/proc/self/fd/{}", layers.fd.as_raw_fd());
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let folder = open(path, flags, Mode::empty())?;
-            for name in ["upper", "work"] {
-                match mkdirat(&folder, name, Mode::from_raw_mode(0o700)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(errno) => return Err(errno),
+            let mode = Mode::from_raw_mode(workspace.mode);
+            let look_alike = || chmodat(&folder, "upper", mode, AtFlags::empty());
+            match look_alike() {
+                Err(Errno::NOENT) => {
+                    for name in ["upper", "work"] {
+                        mkdirat(&folder, name, Mode::from_raw_mode(0o700))?;
+                    }
+                    look_alike()?;
                 }
+                other => other?,
             }
-            chmodat(&folder, "upper", Mode::from_raw_mode(workspace.mode), AtFlags::empty())?;
             if self.maps.is_some() {
                 let (uid, gid) = workspace.owner;
                 let owner = (Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));

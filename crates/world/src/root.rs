@@ -3,7 +3,7 @@
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use rustix::{
@@ -43,6 +43,8 @@ pub(crate) struct Root {
     hidden: Option<Arc<Data>>,
     /// Held while files in it change, besides the lock that other processes see.
     pub(crate) changing: Mutex<()>,
+    /// Where overlays of it are made, once one was.
+    pub(crate) overlays: OnceLock<Arc<OwnedFd>>,
 }
 
 impl Root {
@@ -66,7 +68,8 @@ impl Root {
 
     fn new(fd: OwnedFd, given: &Path, hidden: Option<Arc<Data>>) -> Result<Self, Errno> {
         let (path, id) = (path_of(&fd)?, Id::of(&fstat(&fd)?));
-        Ok(Self { fd, given: given.to_owned(), path, id, hidden, changing: Mutex::new(()) })
+        let (changing, overlays) = (Mutex::new(()), OnceLock::new());
+        Ok(Self { fd, given: given.to_owned(), path, id, hidden, changing, overlays })
     }
 
     /// Where it was when it was opened.

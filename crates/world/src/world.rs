@@ -18,7 +18,7 @@ use crate::{
     commit::recover,
     data::Data,
     lock::{Locks, Shared},
-    overlay,
+    overlay::{self, Sweeper, sweep_abandoned},
     prune::prune,
     root::Root,
     tree::Trees,
@@ -66,6 +66,7 @@ impl World {
         };
         let (blobs, trees, artifacts, locks) = stores().map_err(failed)?;
         let protected = Protected::new(&protected);
+        sweep_abandoned(&data, clock.now());
         let common = Common {
             data,
             blobs,
@@ -76,6 +77,7 @@ impl World {
             max_file_bytes,
             clock,
             extra,
+            sweeper: Sweeper::default(),
         };
         let door = Arc::new(Door::new(net));
         Ok(Self { common: Arc::new(common), workspace, agents, keep, door })

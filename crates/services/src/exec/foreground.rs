@@ -45,7 +45,7 @@ pub(super) async fn prepare(
     let (call, asked) = (start.call, Asked::from(start));
     let prepare = move || {
         let overlay = world.overlay(&asked.caller, call)?;
-        let layers = overlay.layers().try_clone().map_err(ToolError::internal)?;
+        let layers = overlay.layers()?.try_clone().map_err(ToolError::internal)?;
         let workspace = Opened {
             root: overlay.root_fd().try_clone_to_owned().map_err(ToolError::internal)?,
             path: overlay.root().to_owned(),

@@ -70,6 +70,9 @@ impl Runner {
     pub async fn shutdown(&self) {
         self.processes.kill_all();
         self.sandbox.shutdown().await;
+        let world = self.world.clone();
+        // Fails only if the runtime ends, and then so does the process.
+        let _ = tokio::task::spawn_blocking(move || world.settle()).await;
     }
 }
 

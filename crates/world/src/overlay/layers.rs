@@ -1,19 +1,23 @@
 //! The folders of an overlay on the disk.
 
-use std::{os::fd::OwnedFd, sync::Arc};
+use std::{os::fd::OwnedFd, sync::Arc, time::SystemTime};
 
 use rustix::{
-    fs::{IFlags, Mode, OFlags, fstat, ioctl_getflags, ioctl_setflags, mkdirat, open},
+    fs::{
+        FlockOperation, IFlags, Mode, OFlags, flock, fstat, ioctl_getflags, ioctl_setflags,
+        mkdirat, open,
+    },
     io::Errno,
 };
 use tool::{CallId, ToolError};
 
+use super::sweeper::Left;
 use crate::{
     beneath::{Links, open_folder},
     commit::Moment,
-    data::private_folder,
-    tree::remove,
-    workspace::Workspace,
+    data::{Data, private_folder},
+    tree::{names, remove},
+    workspace::{Common, Workspace},
 };
 
 /// Beside a workspace whose file system is not that of the data folder.
@@ -24,37 +28,41 @@ const IN_DATA: &str = "overlays";
 /// A folder for one call, on the file system of the workspace and outside it; gone when dropped.
 #[derive(Debug)]
 pub(super) struct Layers {
-    parent: Arc<OwnedFd>,
-    name: String,
-    folder: OwnedFd,
+    /// Gone only while this is dropped.
+    left: Option<Left>,
     made: Moment,
+    common: Arc<Common>,
 }
 
 impl Layers {
     pub(super) fn new(workspace: &Workspace, call: CallId) -> Result<Self, ToolError> {
         let parent = parent(workspace).map_err(|errno| impossible(workspace, errno))?;
-        let (parent, name) = (Arc::new(parent), call.to_string());
+        let name = call.to_string();
         let make = || {
             mkdirat(&parent, &name, Mode::RWXU)?;
             let folder = open_folder(&parent, &*name, Links::Refused)?;
             for inner in ["upper", "work"] {
                 mkdirat(&folder, inner, Mode::RWXU)?;
             }
+            // Whoever finds it without anybody who holds it may remove it.
+            flock(&folder, FlockOperation::NonBlockingLockShared)?;
             // The upper folder stands for the workspace itself, whose mode it gets.
             let made = Moment::of(&fstat(&folder)?);
             Ok((folder, made))
         };
         let (folder, made) = make().map_err(|errno| impossible(workspace, errno))?;
-        Ok(Self { parent, name, folder, made })
+        let left = Some(Left { parent, name, folder });
+        Ok(Self { left, made, common: workspace.common.clone() })
     }
 
-    pub(super) const fn folder(&self) -> &OwnedFd {
-        &self.folder
+    pub(super) fn folder(&self) -> Result<&OwnedFd, ToolError> {
+        let left = self.left.as_ref().map(|left| &left.folder);
+        left.ok_or_else(|| ToolError::internal("the overlay is gone"))
     }
 
     /// What changed, if the command got as far as to change anything.
     pub(super) fn upper(&self) -> Result<Option<OwnedFd>, ToolError> {
-        match open_folder(&self.folder, "upper", Links::Refused) {
+        match open_folder(self.folder()?, "upper", Links::Refused) {
             Err(Errno::NOENT) => Ok(None),
             opened => opened.map(Some).map_err(ToolError::internal),
         }
@@ -68,8 +76,29 @@ impl Layers {
 
 impl Drop for Layers {
     fn drop(&mut self) {
-        // What cannot be removed now is removed at the next start.
-        let _ = remove(&self.parent, self.name.as_str());
+        if let Some(left) = self.left.take() {
+            self.common.sweeper.remove(left);
+        }
+    }
+}
+
+/// Removes what nobody holds any more: the last ones of a process that was killed.
+pub(crate) fn sweep_abandoned(data: &Data, now: SystemTime) {
+    // One that is just being made is not held yet.
+    const NEW: u64 = 60;
+    let Ok(parent) = data.folder(IN_DATA) else { return };
+    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    for name in names(&parent).unwrap_or_default() {
+        let is_abandoned = || {
+            let folder = open_folder(&parent, name.as_slice(), Links::Refused)?;
+            let made = u64::try_from(fstat(&folder)?.st_ctime).unwrap_or(0);
+            flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+            Ok::<_, Errno>(now.abs_diff(made) > NEW)
+        };
+        if is_abandoned() == Ok(true) {
+            // What is still in the way then is no more than some space on the disk.
+            let _ = remove(&parent, name.as_slice());
+        }
     }
 }
 
@@ -81,8 +110,17 @@ pub(crate) fn sweep(workspace: &Workspace, call: CallId) {
     }
 }
 
-/// Where overlays of this workspace can be.
-fn parent(workspace: &Workspace) -> Result<OwnedFd, Errno> {
+/// Where overlays of this workspace are.
+fn parent(workspace: &Workspace) -> Result<Arc<OwnedFd>, Errno> {
+    let known = &workspace.root.overlays;
+    if let Some(parent) = known.get() {
+        return Ok(parent.clone());
+    }
+    let found = Arc::new(find_parent(workspace)?);
+    Ok(known.get_or_init(|| found).clone())
+}
+
+fn find_parent(workspace: &Workspace) -> Result<OwnedFd, Errno> {
     let root = &workspace.root;
     let data = workspace.common.data.path()?;
     if workspace.common.data.id.device == root.id.device && !data.starts_with(root.path()) {

@@ -8,6 +8,7 @@ mod collect;
 mod layers;
 mod notes;
 mod propose;
+mod sweeper;
 mod sync;
 mod tidy;
 
@@ -20,8 +21,11 @@ use tool::{
     CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Keep, Live, Proposed, ToolError,
 };
 
-pub(crate) use self::layers::sweep;
 use self::{collect::Collector, layers::Layers, propose::propose, sync::sync};
+pub(crate) use self::{
+    layers::{sweep, sweep_abandoned},
+    sweeper::Sweeper,
+};
 use crate::{
     World,
     commit::{Moment, Since, Wanted, commit},
@@ -79,6 +83,11 @@ impl World {
         self.common.extra.iter().map(|root| root.path().to_owned()).collect()
     }
 
+    /// Waits until nothing is left of overlays that are not needed any more. May block.
+    pub fn settle(&self) {
+        self.common.sweeper.settle();
+    }
+
     /// Where the caller's workspace is.
     pub fn root(&self, caller: &Caller) -> Result<PathBuf, ToolError> {
         Ok(self.disk(caller)?.folder().to_owned())
@@ -97,7 +106,7 @@ impl Overlay {
     }
 
     /// The folder for what changes; `upper` in it is what will be committed.
-    pub fn layers(&self) -> &OwnedFd {
+    pub fn layers(&self) -> Result<&OwnedFd, ToolError> {
         self.layers.folder()
     }
 

@@ -29,6 +29,7 @@ use crate::{
     commit::commit,
     data::{Data, encoded, private_folder},
     lock::Locks,
+    overlay::Sweeper,
     problem,
     root::Root,
     stat::stat_at,
@@ -48,6 +49,7 @@ pub(crate) struct Common {
     pub(crate) max_file_bytes: u64,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) extra: Vec<Arc<Root>>,
+    pub(crate) sweeper: Sweeper,
 }
 
 /// One root, a private temp folder called `/tmp`, and the roots configuration adds.

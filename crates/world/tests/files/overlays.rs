@@ -7,13 +7,15 @@ use std::{
         net::UnixListener,
     },
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::SystemTime,
 };
 
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
 use tool::{CallId, Caller, Commit, Expect, FileChange, FileContent, Live};
-use world::Overlay;
+use world::{Overlay, World, WorldSettings};
 
-use crate::helper::{Setup, listed, shown};
+use crate::helper::{SetClock, Setup, listed, shown};
 
 /// A command that is running; what it changes is put into the upper layer by hand, as the kernel
 /// would.
@@ -207,9 +209,23 @@ fn every_kind_of_change_is_made_and_taken_back() {
             undo(&setup);
             assert_eq!(picture(&setup), after, "{what}, done again");
         }
+        setup.world.settle();
         let left = fs::read_dir(setup.beside("data/overlays")).unwrap().count();
         assert_eq!(left, 0, "{what} left something behind");
     }
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed_at_the_next_start() {
+    let setup = furnished();
+    let running = Running::new(&setup);
+    fs::create_dir_all(setup.beside("data/overlays/abandoned/upper/x")).unwrap();
+    let settings = WorldSettings::new(setup.beside("data"), setup.path("."));
+    let later = Arc::new(SetClock(Mutex::new(SystemTime::UNIX_EPOCH)));
+    drop(World::open(settings, later).unwrap());
+    let left: Vec<_> = fs::read_dir(setup.beside("data/overlays")).unwrap().collect();
+    assert_eq!(left.len(), 1, "the one that is in use stays");
+    assert_eq!(running.ends().0, "");
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Ways<'_> {
     /// As `exec` does it: an overlay is made, used, looked through and removed.
     async fn overlaid(&self, minimum: Level) -> Result<()> {
         let overlay = self.gate.world().overlay(&Caller::owner("bench"), self.ids.next())?;
-        let layers = Source::Fd(overlay.layers().try_clone()?);
+        let layers = Source::Fd(overlay.layers()?.try_clone()?);
         let source = Source::Fd(overlay.root_fd().as_fd().try_clone_to_owned()?);
         self.run(source, Changes::Overlay { layers }, minimum).await?;
         drop(overlay.collect(&Live::default())?);
