@@ -1,0 +1,22 @@
+//! What a command line would run.
+//!
+//! [`analyse`] finds every simple command that bash could run, or says that the line is opaque. A
+//! line is read twice: by a reader of our own, which follows bash and gives up on whatever it does
+//! not know, and by a grammar. What only the grammar sees makes the line opaque.
+//!
+//! Invariant: no I/O here, and nothing is ever guessed: unknown means opaque.
+
+mod analysis;
+mod builtins;
+mod declare;
+mod found;
+mod grammar;
+mod names;
+mod parse;
+mod reader;
+mod wrappers;
+
+pub use analysis::{
+    Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
+};
+pub use parse::analyse;

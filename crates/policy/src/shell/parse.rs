@@ -1,0 +1,78 @@
+//! Reads a line both ways and follows what its commands run themselves.
+
+use std::collections::BTreeSet;
+
+use super::{Analysis, Opaque, Within, builtins, found::Found, grammar, reader::Reader, wrappers};
+
+/// Longer lines are opaque: nobody reads them before approving.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// What `line` would run, given to bash. The environment is taken to be plain: a caller who adds
+/// variables to it can make bash run more.
+pub fn analyse(line: &str) -> Analysis {
+    let mut found = Found::default();
+    match everything(line, &mut found) {
+        Ok(()) => Analysis::Commands(found.commands),
+        Err(opaque) => Analysis::Opaque(opaque),
+    }
+}
+
+fn everything(line: &str, found: &mut Found) -> Result<(), Opaque> {
+    text(line, found)?;
+    let mut next = 0;
+    // What a wrapper runs is added at the end and looked at in its turn.
+    while let Some(command) = found.commands.get(next).cloned() {
+        next += 1;
+        found.resume(&command);
+        builtins::check(&command, &mut found.names)?;
+        wrappers::follow(&command, found)?;
+    }
+    found.names.check()
+}
+
+/// Reads `line` and whatever stands in it, except what its commands run themselves.
+pub(super) fn text(line: &str, found: &mut Found) -> Result<(), Opaque> {
+    check_characters(line)?;
+    // Backticks and wrappers bring texts of their own, whose places mean nothing outside.
+    let outer = std::mem::take(&mut found.starts);
+    Reader::new(line, found).all()?;
+    let starts = std::mem::replace(&mut found.starts, outer);
+    agree(line, &starts)
+}
+
+/// Reads what `within` runs as a text of its own.
+pub(super) fn inner(line: &str, within: Within, found: &mut Found) -> Result<(), Opaque> {
+    found.enter(within)?;
+    text(line, found)?;
+    found.leave();
+    Ok(())
+}
+
+fn agree(line: &str, starts: &BTreeSet<usize>) -> Result<(), Opaque> {
+    let seen = grammar::starts(line)?;
+    if seen.iter().all(|start| starts.contains(start)) {
+        return Ok(());
+    }
+    Err(Opaque("two ways of reading it find different commands".to_owned()))
+}
+
+fn check_characters(line: &str) -> Result<(), Opaque> {
+    if line.len() > MAX_BYTES {
+        return Err(Opaque(format!("it is longer than {MAX_BYTES} bytes")));
+    }
+    let strange = |c: &char| {
+        (c.is_control() && !matches!(c, '\n' | '\t')) || (c.is_whitespace() && !c.is_ascii())
+    };
+    if let Some(strange) = line.chars().find(strange) {
+        return Err(Opaque(format!("it contains `{}`", strange.escape_unicode())));
+    }
+    let mut before = ' ';
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && letters.peek() == Some(&'\n') && !matches!(before, ' ' | '\t') {
+            return Err(Opaque("a word goes on in the next line".to_owned()));
+        }
+        before = letter;
+    }
+    Ok(())
+}
