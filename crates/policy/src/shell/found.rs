@@ -1,6 +1,6 @@
 //! What has been found so far, and the limits.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use super::{Command, Joined, Opaque, Within, names::Names};
 
@@ -18,6 +18,8 @@ pub(super) struct Found {
     pub(super) names: Names,
     /// Where simple commands start in the text that is being read.
     pub(super) starts: BTreeSet<usize>,
+    /// What the grammar would stumble over and which changes nothing about what runs.
+    pub(super) masks: Vec<Range<usize>>,
     /// How the next command follows.
     pub(super) joined: Joined,
     within: Vec<Within>,

@@ -1,6 +1,6 @@
 //! Reads a line both ways and follows what its commands run themselves.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 use super::{Analysis, Opaque, Within, builtins, found::Found, grammar, reader::Reader, wrappers};
 
@@ -34,10 +34,25 @@ fn everything(line: &str, found: &mut Found) -> Result<(), Opaque> {
 pub(super) fn text(line: &str, found: &mut Found) -> Result<(), Opaque> {
     check_characters(line)?;
     // Backticks and wrappers bring texts of their own, whose places mean nothing outside.
-    let outer = std::mem::take(&mut found.starts);
+    let outer = (std::mem::take(&mut found.starts), std::mem::take(&mut found.masks));
     Reader::new(line, found).all()?;
-    let starts = std::mem::replace(&mut found.starts, outer);
-    agree(line, &starts)
+    let starts = std::mem::replace(&mut found.starts, outer.0);
+    let masks = std::mem::replace(&mut found.masks, outer.1);
+    agree(&masked(line, &masks), &starts)
+}
+
+/// The line with spaces in place of what is masked.
+fn masked<'a>(line: &'a str, masks: &[Range<usize>]) -> Cow<'a, str> {
+    if masks.is_empty() {
+        return line.into();
+    }
+    let mut bytes = line.as_bytes().to_vec();
+    for mask in masks {
+        if let Some(part) = bytes.get_mut(mask.clone()) {
+            part.fill(b' ');
+        }
+    }
+    String::from_utf8(bytes).map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
 /// Reads what `within` runs as a text of its own.

@@ -68,7 +68,9 @@ impl Reader<'_> {
             self.blanks();
             match self.plain_word() {
                 Some("!") => {
+                    let start = self.at;
                     self.at += 1;
+                    self.mask(start);
                     if self.peek() == Some('(') {
                         return opaque("`!(` is a pattern or a subshell");
                     }
@@ -96,11 +98,14 @@ impl Reader<'_> {
 
     /// The keyword measures the pipeline that follows.
     fn time(&mut self) -> Read<()> {
-        self.found.starts.insert(self.base + self.at);
+        let start = self.at;
         self.at += 4;
+        self.mask(start);
         self.blanks();
         if self.plain_word() == Some("-p") {
+            let start = self.at;
             self.at += 2;
+            self.mask(start);
             self.blanks();
         }
         if self.peek() == Some('-') { opaque("`time` has options") } else { Ok(()) }

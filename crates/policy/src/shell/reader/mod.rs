@@ -96,6 +96,11 @@ impl<'a> Reader<'a> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
+    /// Hides what was read since `start` from the grammar.
+    fn mask(&mut self, start: usize) {
+        self.found.masks.push(self.base + start..self.base + self.at);
+    }
+
     /// Takes characters for as long as they fit.
     fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
         let start = self.at;

@@ -36,6 +36,9 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.at += operator.len();
+        if operator == "<>" {
+            self.mask(self.at.saturating_sub(1));
+        }
         self.blanks_without_comment();
         let target = if matches!(operator, "<<" | "<<-") {
             self.delimiter(operator)?
@@ -71,6 +74,7 @@ impl Reader<'_> {
         match name.filter(|name| is_name(name)) {
             Some(name) => {
                 self.found.names.assign_number(name)?;
+                self.mask(start);
                 Ok(text.to_owned())
             }
             None => opaque("braces right before a redirection"),

@@ -12,6 +12,8 @@ pub(super) struct Parts {
     /// It can become any number of words.
     spreads: bool,
     brace: Brace,
+    /// A bracket is open; alone it is just a bracket.
+    bracket: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -178,7 +180,9 @@ impl Parts {
     fn plain(&mut self, c: char, source: &str) {
         self.text.push(c);
         match c {
-            '*' | '?' | '[' => self.expansion(),
+            '*' | '?' => self.expansion(),
+            '[' => self.bracket = true,
+            ']' if self.bracket => self.expansion(),
             '~' if source == "~" || source.ends_with("=~") || source.ends_with(":~") => {
                 self.unknown = true;
             }
@@ -192,7 +196,7 @@ impl Parts {
     }
 
     fn finish(self, source: &str, quoted: Quoted) -> Read<Word> {
-        let Self { text, unknown, spreads, brace } = self;
+        let Self { text, unknown, spreads, brace, bracket: _ } = self;
         let braces = brace == Brace::Expands;
         if braces && unknown && source.contains(['$', '`', '<', '>']) {
             return opaque("braces and expansions in one word");
