@@ -11,6 +11,7 @@ mod builtins;
 mod declare;
 mod found;
 mod grammar;
+mod harmless;
 mod names;
 mod parse;
 mod reader;
@@ -18,5 +19,8 @@ mod wrappers;
 
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
+};
+pub use harmless::{
+    Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
 };
 pub use parse::analyse;
