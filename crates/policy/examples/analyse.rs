@@ -6,7 +6,9 @@ fn main() {
     for line in s.split("\n---\n") {
         print!("{line:?}\n    ");
         match policy::shell::analyse(line) {
-            policy::shell::Analysis::Commands(c) => println!("{:?}", c.iter().map(|c| c.source()).collect::<Vec<_>>()),
+            policy::shell::Analysis::Commands(c) => {
+                println!("{:?}", c.iter().map(|c| c.source()).collect::<Vec<_>>())
+            }
             policy::shell::Analysis::Opaque(o) => println!("OPAQUE {o}"),
         }
     }

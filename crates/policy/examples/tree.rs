@@ -2,10 +2,19 @@
 use std::io::Read;
 fn dump(n: tree_sitter::Node, s: &str, d: usize) {
     let t = &s[n.byte_range()];
-    println!("{}{}{} {:?}{}", " ".repeat(d*2), if n.is_named(){""}else{"~"}, n.kind(), t, if n.is_error()||n.is_missing(){" !!!"}else{""});
+    println!(
+        "{}{}{} {:?}{}",
+        " ".repeat(d * 2),
+        if n.is_named() { "" } else { "~" },
+        n.kind(),
+        t,
+        if n.is_error() || n.is_missing() { " !!!" } else { "" }
+    );
     let mut c = n.walk();
     let kids: Vec<_> = n.children(&mut c).collect();
-    for k in kids { dump(k, s, d+1); }
+    for k in kids {
+        dump(k, s, d + 1);
+    }
 }
 fn main() {
     let mut s = String::new();

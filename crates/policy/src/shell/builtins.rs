@@ -31,7 +31,9 @@ pub(super) fn check(command: &Command, names: &mut Names) -> Result<(), Opaque> 
             return declare::check(program, arguments, names);
         }
         "[" | "test" => test(arguments),
-        "jobs" => arguments.iter().all(|word| word.literal().is_some_and(|text| !text.contains('x'))),
+        "jobs" => {
+            arguments.iter().all(|word| word.literal().is_some_and(|text| !text.contains('x')))
+        }
         "mapfile" | "readarray" => mapfile(arguments, names)?,
         "printf" => printf(arguments, names)?,
         "read" => read(arguments, names)?,
@@ -68,7 +70,9 @@ fn test(arguments: &[Word]) -> bool {
     let one = |word: &Word| word.value != Value::Any;
     let operator = |word: &Word| {
         let text = word.literal().unwrap_or_default();
-        text.starts_with(['-', '=', '!', '<', '>']) && text.len() > 1 && !matches!(text, "-v" | "-R" | "-a" | "-o")
+        text.starts_with(['-', '=', '!', '<', '>'])
+            && text.len() > 1
+            && !matches!(text, "-v" | "-R" | "-a" | "-o")
             || matches!(text, "=" | "<" | ">")
     };
     arguments.iter().all(one)

@@ -15,12 +15,15 @@ mod harmless;
 mod names;
 mod parse;
 mod reader;
+mod safe_bins;
 mod wrappers;
 
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
+pub(crate) use harmless::check_path;
 pub use harmless::{
     Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
 };
 pub use parse::analyse;
+pub use safe_bins::{check_safe_bins, entries, trusted_folders};

@@ -44,7 +44,8 @@ impl Names {
         let number = match &word.value {
             Value::Literal(text) => is_number(text),
             Value::One | Value::Any => {
-                word.source.starts_with("$((") && word.source.find("))") == word.source.len().checked_sub(2)
+                word.source.starts_with("$((")
+                    && word.source.find("))") == word.source.len().checked_sub(2)
                     || is_range(&word.source)
             }
         };
@@ -66,7 +67,11 @@ impl Names {
     }
 
     /// `name` gets the text `value`, or keeps what it has if that is empty.
-    pub(super) fn assign_other_unless_number(&mut self, name: &str, value: &str) -> Result<(), Opaque> {
+    pub(super) fn assign_other_unless_number(
+        &mut self,
+        name: &str,
+        value: &str,
+    ) -> Result<(), Opaque> {
         if value.is_empty() {
             return decisive(name);
         }
@@ -109,7 +114,8 @@ impl Names {
 
 /// Whether `name` is one that a line may set and still be read.
 fn decisive(name: &str) -> Result<(), Opaque> {
-    let found = DECISIVE.contains(&name) || DECISIVE_STARTS.iter().any(|start| name.starts_with(start));
+    let found =
+        DECISIVE.contains(&name) || DECISIVE_STARTS.iter().any(|start| name.starts_with(start));
     if found {
         return Err(Opaque(format!("it sets `{name}`, which changes what runs")));
     }
@@ -132,5 +138,7 @@ pub(super) fn is_number(text: &str) -> bool {
 /// `{1..5}`
 fn is_range(source: &str) -> bool {
     let inner = source.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    inner.and_then(|inner| inner.split_once("..")).is_some_and(|(a, b)| is_number(a) && is_number(b))
+    inner
+        .and_then(|inner| inner.split_once(".."))
+        .is_some_and(|(a, b)| is_number(a) && is_number(b))
 }

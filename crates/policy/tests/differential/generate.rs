@@ -76,7 +76,11 @@ impl Maker<'_> {
             5 => format!("until {one}; do {two}; break; done"),
             6 => format!("for {i} in {} {}; do {one}; done", self.word(depth), self.word(depth)),
             7 => format!("for (({i}=0; {i}<2; {i}++)); do {one}; done"),
-            8 => format!("case {} in {}) {one};; *) {two};; esac", self.word(depth), self.word(depth)),
+            8 => format!(
+                "case {} in {}) {one};; *) {two};; esac",
+                self.word(depth),
+                self.word(depth)
+            ),
             9 => format!("case x in (a|x) {one} ;& (y) {two} ; esac"),
             10 => format!("{g}() {{ {one}; }}; {g} {}", self.word(depth)),
             11 => format!("function {g} {{ {one}; }}\n{g}"),
@@ -130,7 +134,15 @@ impl Maker<'_> {
             return format!("y=({} {})", self.word(depth), self.word(depth));
         }
         if self.random.chance(5) {
-            let builtin = self.pick(&["echo", "export V=1", ":", "local x=", "printf %s", "[ -n", "test x ="]);
+            let builtin = self.pick(&[
+                "echo",
+                "export V=1",
+                ":",
+                "local x=",
+                "printf %s",
+                "[ -n",
+                "test x =",
+            ]);
             let closing = if builtin.starts_with('[') { " ]" } else { "" };
             return format!("{builtin} {}{closing}", self.word(depth));
         }
@@ -191,22 +203,34 @@ impl Maker<'_> {
 
     fn part(&mut self, depth: usize) -> String {
         match self.random.below(30) {
-            0..=7 => self.pick(&["x", "y1", "-f", "k=v", "a,b", "7", "p:q", "x#y", "%", "@{u}"]).to_owned(),
+            0..=7 => self
+                .pick(&["x", "y1", "-f", "k=v", "a,b", "7", "p:q", "x#y", "%", "@{u}"])
+                .to_owned(),
             8 => self.pick(&["'x y'", "'$(d)'", "'`d`'", "'\\'", "';d'", "'\n'"]).to_owned(),
             9..=11 => self.double(depth),
-            12 => self.pick(&["\\$x", "\\;", "\\ ", "\\'", "\\\"", "\\`", "\\(d\\)", "\\\\", "\\#"]).to_owned(),
-            13 => self.pick(&["$x", "${x}", "$1", "$?", "${#x}", "$", "${x-}", "$#", "$-"]).to_owned(),
+            12 => self
+                .pick(&["\\$x", "\\;", "\\ ", "\\'", "\\\"", "\\`", "\\(d\\)", "\\\\", "\\#"])
+                .to_owned(),
+            13 => {
+                self.pick(&["$x", "${x}", "$1", "$?", "${#x}", "$", "${x-}", "$#", "$-"]).to_owned()
+            }
             14 | 15 => format!("$({})", self.nested_or_name(depth)),
             16 => format!("`{}`", self.inner(depth).replace('\\', "\\\\").replace('`', "\\`")),
             17 => format!("${{x:-{}}}", self.plain_part(depth)),
             18 => format!("${{x:+{}}}", self.plain_part(depth)),
             19 => format!("${{x/{}/{}}}", self.plain_part(depth), self.plain_part(depth)),
             20 => format!("${{x#{}}}", self.plain_part(depth)),
-            21 => self.pick(&["$((1+2))", "$(( 3 * (4-1) ))", "$((1<<2))", "$[1+1]", "${x:1:2}"]).to_owned(),
-            22 => self.pick(&["*", "?", "[ab]", "~", "{a,b}", "{1..3}", "{}", "x{", "}y"]).to_owned(),
+            21 => self
+                .pick(&["$((1+2))", "$(( 3 * (4-1) ))", "$((1<<2))", "$[1+1]", "${x:1:2}"])
+                .to_owned(),
+            22 => {
+                self.pick(&["*", "?", "[ab]", "~", "{a,b}", "{1..3}", "{}", "x{", "}y"]).to_owned()
+            }
             23 => self.pick(&["$'x\\ny'", "$'\\''", "$'\\x41'", "$\"x\"", "$'$(d)'"]).to_owned(),
             24 => format!("<({})", self.inner(depth)),
-            25 => self.pick(&["\"\"", "''", "\"a b\"", "\"'\"", "'\"'", "\"\\\"\"", "\"#\"", "\"!\""]).to_owned(),
+            25 => self
+                .pick(&["\"\"", "''", "\"a b\"", "\"'\"", "'\"'", "\"\\\"\"", "\"#\"", "\"!\""])
+                .to_owned(),
             26 => format!("${{y[0]:-{}}}", self.plain_part(depth)),
             27 => format!("\"${{x:-{}}}\"", self.plain_part(depth)),
             28 => format!("${{x%%{}}}", self.plain_part(depth)),
@@ -236,7 +260,9 @@ impl Maker<'_> {
 
     fn double_part(&mut self, depth: usize) -> String {
         match self.random.below(9) {
-            0..=2 => self.pick(&["x", " ", "'", ";", "#", "| d", "\\$(d)", "\\\"", "\\`d\\`"]).to_owned(),
+            0..=2 => {
+                self.pick(&["x", " ", "'", ";", "#", "| d", "\\$(d)", "\\\"", "\\`d\\`"]).to_owned()
+            }
             3 => format!("$({})", self.nested_or_name(depth)),
             4 => format!("`{}`", self.pick(NAMES)),
             5 => self.pick(&["$x", "${x}", "$@", "$*", "${y[@]}"]).to_owned(),

@@ -76,21 +76,33 @@ impl Reader<'_> {
         if let Some(value) = value.as_ref().filter(|_| is_path) {
             path::check(value)?;
         }
-        self.options.push(value.as_ref().map_or_else(|| full.clone(), |value| format!("{full}={value}")));
+        self.options
+            .push(value.as_ref().map_or_else(|| full.clone(), |value| format!("{full}={value}")));
         self.arguments.options.push((full, value));
         Ok(())
     }
 
     /// Letters, of which the last may have a value.
-    fn letters<'w>(&mut self, letters: &str, rest: &mut impl Iterator<Item = &'w String>) -> Checked<()> {
+    fn letters<'w>(
+        &mut self,
+        letters: &str,
+        rest: &mut impl Iterator<Item = &'w String>,
+    ) -> Checked<()> {
         // `find -name`, `java -version`: a whole word after one dash.
         let whole = format!("-{letters}");
-        if letters.len() > 1 && self.entry.options().any(|known| known.name == whole && known.takes == Takes::Nothing) {
+        if letters.len() > 1
+            && self
+                .entry
+                .options()
+                .any(|known| known.name == whole && known.takes == Takes::Nothing)
+        {
             self.options.push(whole.clone());
             self.arguments.options.push((whole, None));
             return Ok(());
         }
-        if letters.chars().all(|c| c.is_ascii_digit()) && self.entry.options().any(|known| known.name == "-0..9") {
+        if letters.chars().all(|c| c.is_ascii_digit())
+            && self.entry.options().any(|known| known.name == "-0..9")
+        {
             self.options.push(whole.clone());
             self.arguments.options.push(("-0..9".to_owned(), Some(letters.to_owned())));
             return Ok(());
@@ -134,7 +146,10 @@ impl Reader<'_> {
         let Self { entry, arguments, .. } = self;
         let operands = arguments.operands.as_slice();
         if operands.len() > entry.max {
-            return Err(format!("`{}` has more arguments than are known to be harmless", entry.name));
+            return Err(format!(
+                "`{}` has more arguments than are known to be harmless",
+                entry.name
+            ));
         }
         let paths = match entry.operands {
             Operands::None if operands.is_empty() => return Ok(()),

@@ -27,15 +27,22 @@ impl Plain {
 
 /// The pipelines of `line`, or `None` if there is more to it.
 pub(super) fn split(line: &str) -> Option<Vec<Pipeline>> {
-    let mut splitter = Splitter { rest: line, steps: Vec::new(), step: Pipeline::default(), plain: Plain::default() };
+    let mut splitter = Splitter {
+        rest: line,
+        steps: Vec::new(),
+        step: Pipeline::default(),
+        plain: Plain::default(),
+    };
     while !splitter.rest.is_empty() {
         splitter.token()?;
     }
     splitter.end_command();
     splitter.end_step(Joined::Next);
     // An operator at the end, or two in a row, is an error or a line that goes on.
-    let whole = splitter.steps.iter().all(|step| step.pipeline.iter().all(|one| !one.words.is_empty()));
-    (whole && !splitter.steps.is_empty() && splitter.step.joined == Joined::Next).then_some(splitter.steps)
+    let whole =
+        splitter.steps.iter().all(|step| step.pipeline.iter().all(|one| !one.words.is_empty()));
+    (whole && !splitter.steps.is_empty() && splitter.step.joined == Joined::Next)
+        .then_some(splitter.steps)
 }
 
 struct Splitter<'a> {
@@ -46,8 +53,13 @@ struct Splitter<'a> {
 }
 
 /// What may stand after an operator and before it.
-const OPERATORS: &[(&str, Joined)] =
-    &[("&&", Joined::And), ("||", Joined::Or), ("|", Joined::Pipe), (";", Joined::Next), ("\n", Joined::Next)];
+const OPERATORS: &[(&str, Joined)] = &[
+    ("&&", Joined::And),
+    ("||", Joined::Or),
+    ("|", Joined::Pipe),
+    (";", Joined::Next),
+    ("\n", Joined::Next),
+];
 
 impl Splitter<'_> {
     fn token(&mut self) -> Option<()> {
@@ -59,7 +71,9 @@ impl Splitter<'_> {
         if self.redirection() {
             return Some(());
         }
-        if let Some((operator, joined)) = OPERATORS.iter().find(|(text, _)| trimmed.starts_with(text)) {
+        if let Some((operator, joined)) =
+            OPERATORS.iter().find(|(text, _)| trimmed.starts_with(text))
+        {
             self.rest = trimmed.strip_prefix(operator)?;
             return self.operator(*joined);
         }

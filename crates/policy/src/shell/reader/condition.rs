@@ -43,7 +43,8 @@ impl Reader<'_> {
     fn regex(&mut self) -> Read<()> {
         self.blanks();
         let start = self.at;
-        let mut reader = Reader { base: self.base, at: self.at, ..Reader::new(self.text, self.found) };
+        let mut reader =
+            Reader { base: self.base, at: self.at, ..Reader::new(self.text, self.found) };
         reader.word(Quoted::Yes)?;
         self.at = reader.at;
         let plain = |c: char| !"()|<>&; \t\n".contains(c);

@@ -23,13 +23,20 @@ impl Reader<'_> {
         if let Some(quote) = quote.filter(|quote| *quote != '\\') {
             self.expect(&quote.to_string())?;
         }
-        let ends = matches!(self.peek(), None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>'));
+        let ends = matches!(
+            self.peek(),
+            None | Some(' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>')
+        );
         if delimiter.is_empty() || !ends {
             return opaque("the delimiter of a here-document is not plain");
         }
         let source = self.since(start).to_owned();
         let strips_tabs = operator == "<<-";
-        self.pending.push(Heredoc { delimiter: delimiter.clone(), expands: quote.is_none(), strips_tabs });
+        self.pending.push(Heredoc {
+            delimiter: delimiter.clone(),
+            expands: quote.is_none(),
+            strips_tabs,
+        });
         Ok(Word { source, value: Value::Literal(delimiter) })
     }
 

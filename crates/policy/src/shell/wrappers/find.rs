@@ -5,8 +5,25 @@ use crate::shell::{Opaque, Word, analysis::Value, found::Found};
 
 /// What takes one argument, which may be anything.
 const TESTS: &[&str] = &[
-    "-amin", "-atime", "-cmin", "-ctime", "-iname", "-ipath", "-iregex", "-maxdepth", "-mindepth",
-    "-mmin", "-mtime", "-name", "-newer", "-path", "-perm", "-printf", "-regex", "-size", "-type",
+    "-amin",
+    "-atime",
+    "-cmin",
+    "-ctime",
+    "-iname",
+    "-ipath",
+    "-iregex",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-name",
+    "-newer",
+    "-path",
+    "-perm",
+    "-printf",
+    "-regex",
+    "-size",
+    "-type",
 ];
 
 pub(super) fn follow(arguments: &[Word], found: &mut Found) -> Result<(), Opaque> {

@@ -70,7 +70,9 @@ pub(super) fn follow(name: &str, arguments: &[Word], found: &mut Found) -> Resul
     if rest.is_empty() {
         return Ok(());
     }
-    if operands < prefix.operands || rest.first().and_then(Word::literal).is_none_or(|text| text.starts_with('-')) {
+    if operands < prefix.operands
+        || rest.first().and_then(Word::literal).is_none_or(|text| text.starts_with('-'))
+    {
         return prefix.refuse();
     }
     runs(name, rest.to_vec(), found)
@@ -79,7 +81,9 @@ pub(super) fn follow(name: &str, arguments: &[Word], found: &mut Found) -> Resul
 /// Variables before the command.
 fn assignments<'a>(mut words: &'a [Word], found: &mut Found) -> Result<&'a [Word], Opaque> {
     while let Some((first, rest)) = words.split_first() {
-        let Some((name, value)) = first.literal().and_then(|text| text.split_once('=')) else { break };
+        let Some((name, value)) = first.literal().and_then(|text| text.split_once('=')) else {
+            break;
+        };
         found.names.assign_other_unless_number(name, value)?;
         words = rest;
     }

@@ -8,7 +8,9 @@ pub(super) fn follow(arguments: &[Word], found: &mut Found) -> Result<(), Opaque
     let (mut words, mut replaced) = (arguments, None);
     while let Some((first, rest)) = words.split_first() {
         let Some(text) = first.literal() else { return refuse() };
-        let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) else { break };
+        let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) else {
+            break;
+        };
         words = rest;
         match option {
             "-" => break,

@@ -35,9 +35,13 @@ pub(super) const ENTRIES: &[Entry] = &[
 
 /// Only to list, and only a file: `host:file` is another machine.
 fn tar(arguments: &Arguments) -> Result<(), String> {
-    let files = arguments.options.iter().filter(|(name, _)| matches!(name.as_str(), "-f" | "--file"));
+    let files =
+        arguments.options.iter().filter(|(name, _)| matches!(name.as_str(), "-f" | "--file"));
     let files: Vec<_> = files.filter_map(|(_, value)| value.as_deref()).collect();
-    if !arguments.has(&["-t", "--list"]) || files.is_empty() || files.iter().any(|file| file.contains(':')) {
+    if !arguments.has(&["-t", "--list"])
+        || files.is_empty()
+        || files.iter().any(|file| file.contains(':'))
+    {
         return Err("`tar` is only known to be harmless when it lists a file".to_owned());
     }
     Ok(())

@@ -2,11 +2,40 @@
 
 use super::super::entry::Arguments;
 
-pub(super) const HARMLESS: &[&str] = &["awk '{print $1}' data.csv", "awk -F, '{print $2}' data.csv", "awk 'NR==1' a", "awk '/foo|bar/ {n++} END {print n}' a", "awk '{s+=$1} END {printf \"%d > x\\n\", s}' a", "awk 'NR<=5 || $1 ~ /x/' a", "ls | awk '{print NF}'", "awk -v n=3 'NR<n' a"];
-pub(super) const NOT: &[&str] = &["awk 'BEGIN{while((getline l < \"/etc/passwd\")>0) print l}'", "awk '@load \"filefuncs\"; BEGIN{chdir(\"/\")}'", "awk '{print > \"OUT\"}' a", "awk '{print >> \"OUT\"}' a", "awk '{print | \"sh\"}' a", "awk 'BEGIN{system(\"id\")}'", "awk 'BEGIN{\"id\" | getline x}'", "awk -f prog a", "awk 'BEGIN{print ENVIRON[\"X\"]}'", "awk 'BEGIN{ARGV[1]=\"/etc/passwd\"; ARGC=2} 1'", "awk '{print}' /etc/passwd", "awk -i inplace 1 a", "awk '$1 > 5' a", "awk 'BEGIN{print a/b|\"sh\"/c}'", "awk 1 FS=/etc/passwd a/../../x", "awk '{print /x/ > \"y\"}' a"];
+pub(super) const HARMLESS: &[&str] = &[
+    "awk '{print $1}' data.csv",
+    "awk -F, '{print $2}' data.csv",
+    "awk 'NR==1' a",
+    "awk '/foo|bar/ {n++} END {print n}' a",
+    "awk '{s+=$1} END {printf \"%d > x\\n\", s}' a",
+    "awk 'NR<=5 || $1 ~ /x/' a",
+    "ls | awk '{print NF}'",
+    "awk -v n=3 'NR<n' a",
+];
+pub(super) const NOT: &[&str] = &[
+    "awk 'BEGIN{while((getline l < \"/etc/passwd\")>0) print l}'",
+    "awk '@load \"filefuncs\"; BEGIN{chdir(\"/\")}'",
+    "awk '{print > \"OUT\"}' a",
+    "awk '{print >> \"OUT\"}' a",
+    "awk '{print | \"sh\"}' a",
+    "awk 'BEGIN{system(\"id\")}'",
+    "awk 'BEGIN{\"id\" | getline x}'",
+    "awk -f prog a",
+    "awk 'BEGIN{print ENVIRON[\"X\"]}'",
+    "awk 'BEGIN{ARGV[1]=\"/etc/passwd\"; ARGC=2} 1'",
+    "awk '{print}' /etc/passwd",
+    "awk -i inplace 1 a",
+    "awk '$1 > 5' a",
+    "awk 'BEGIN{print a/b|\"sh\"/c}'",
+    "awk 1 FS=/etc/passwd a/../../x",
+    "awk '{print /x/ > \"y\"}' a",
+];
 
 /// What runs programs, reads other files or the environment.
-const REFUSED: &[&str] = &["ARGC", "ARGIND", "ARGV", "ENVIRON", "FUNCTAB", "PROCINFO", "SYMTAB", "close", "fflush", "getline", "system"];
+const REFUSED: &[&str] = &[
+    "ARGC", "ARGIND", "ARGV", "ENVIRON", "FUNCTAB", "PROCINFO", "SYMTAB", "close", "fflush",
+    "getline", "system",
+];
 
 pub(super) fn check(arguments: &Arguments) -> Result<(), String> {
     let program = arguments.operands.first().map(String::as_str).unwrap_or_default();

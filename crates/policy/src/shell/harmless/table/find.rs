@@ -32,20 +32,76 @@ pub(super) const ENTRIES: &[Entry] = &[Entry::new("find", "").with(
 
 /// Tests and the like without an argument, with one, and with one that is a path.
 const ALONE: &[&str] = &[
-    "!", "(", ")", ",", "-a", "-and", "-daystart", "-depth", "-empty", "-executable", "-false", "-ls", "-mount",
-    "-nogroup", "-not", "-nouser", "-o", "-or", "-print", "-print0", "-prune", "-quit", "-readable", "-true",
-    "-writable", "-xdev", "-noleaf", "-nowarn", "-warn", "-ignore_readdir_race",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-a",
+    "-and",
+    "-daystart",
+    "-depth",
+    "-empty",
+    "-executable",
+    "-false",
+    "-ls",
+    "-mount",
+    "-nogroup",
+    "-not",
+    "-nouser",
+    "-o",
+    "-or",
+    "-print",
+    "-print0",
+    "-prune",
+    "-quit",
+    "-readable",
+    "-true",
+    "-writable",
+    "-xdev",
+    "-noleaf",
+    "-nowarn",
+    "-warn",
+    "-ignore_readdir_race",
 ];
 const WITH_TEXT: &[&str] = &[
-    "-amin", "-atime", "-cmin", "-ctime", "-fstype", "-gid", "-group", "-iname", "-inum", "-ipath", "-iregex",
-    "-iwholename", "-links", "-maxdepth", "-mindepth", "-mmin", "-mtime", "-name", "-path", "-perm", "-printf",
-    "-regex", "-regextype", "-size", "-type", "-uid", "-used", "-user", "-wholename", "-xtype", "-newermt",
+    "-amin",
+    "-atime",
+    "-cmin",
+    "-ctime",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-iname",
+    "-inum",
+    "-ipath",
+    "-iregex",
+    "-iwholename",
+    "-links",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-name",
+    "-path",
+    "-perm",
+    "-printf",
+    "-regex",
+    "-regextype",
+    "-size",
+    "-type",
+    "-uid",
+    "-used",
+    "-user",
+    "-wholename",
+    "-xtype",
+    "-newermt",
 ];
 const WITH_PATH: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 
 /// The arguments as they are, if nothing in them does more than look.
 pub(super) fn read(arguments: &[String]) -> Result<Vec<String>, String> {
-    let starts = |word: &&String| !word.starts_with('-') && !matches!(word.as_str(), "(" | "!" | ")" | ",");
+    let starts =
+        |word: &&String| !word.starts_with('-') && !matches!(word.as_str(), "(" | "!" | ")" | ",");
     let paths = arguments.iter().take_while(starts).count();
     let mut words = arguments.iter();
     for path in words.by_ref().take(paths) {

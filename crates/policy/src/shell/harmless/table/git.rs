@@ -178,7 +178,10 @@ fn tag(arguments: &Arguments) -> Result<(), String> {
 
 /// Formats can have signatures checked by a program.
 fn format(arguments: &Arguments) -> Result<(), String> {
-    let formats = arguments.options.iter().filter(|(name, _)| matches!(name.as_str(), "--format" | "--pretty"));
+    let formats = arguments
+        .options
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "--format" | "--pretty"));
     let checks = |value: &String| value.contains("%G") || value.contains("signature");
     if formats.filter_map(|(_, value)| value.as_ref()).any(checks) {
         return Err("a format of `git` may have signatures checked by a program".to_owned());

@@ -49,7 +49,8 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
             Err(reason) => reasons.push(reason),
         }
     }
-    let unknown = || format!("`{}` is not on the list of harmless programs", called(name, arguments));
+    let unknown =
+        || format!("`{}` is not on the list of harmless programs", called(name, arguments));
     Err(reasons.into_iter().next().unwrap_or_else(unknown))
 }
 
@@ -99,7 +100,13 @@ fn executed(entry: &Entry, name: &str, arguments: &[String]) -> Result<Argv, Str
     let words = std::iter::once(name).chain(front.iter().copied()).chain(subcommands);
     let words = words.chain(entry.before.iter().copied()).map(str::to_owned).chain(given).collect();
     let env = if name == "git" { git::ENV } else { entry.env };
-    Ok(Argv { path: None, words, env: env.to_vec(), folder: entry.folder, streams: Streams::default() })
+    Ok(Argv {
+        path: None,
+        words,
+        env: env.to_vec(),
+        folder: entry.folder,
+        streams: Streams::default(),
+    })
 }
 
 fn called(name: &str, arguments: &[String]) -> String {

@@ -3,8 +3,7 @@
 use super::super::{Operands, entry::Entry};
 
 /// Options of all forms of `grep`; none that reads patterns from a file or follows links.
-const GREP: &str =
-    "-0..9 -A:text -B:text -C:text -E -F -G -P -H -I -L -T -U -Z -a -b -c -e:text -h -i -l -m:text -n -o -q \
+const GREP: &str = "-0..9 -A:text -B:text -C:text -E -F -G -P -H -I -L -T -U -Z -a -b -c -e:text -h -i -l -m:text -n -o -q \
      -r -s -v -w -x -y -z --after-context:text --before-context:text --context:text --extended-regexp \
      --fixed-strings --basic-regexp --perl-regexp --with-filename --files-without-match --initial-tab --binary \
      --null --text --byte-offset --count --regexp:text --no-filename --ignore-case --no-ignore-case \
@@ -62,9 +61,7 @@ const RG_LEAVES_OUT: &[&str] = &[
 ];
 
 const fn grep(name: &'static str) -> Entry {
-    Entry::new(name, GREP)
-        .taking(Operands::TextThenPaths("-e --regexp"))
-        .before(GREP_LEAVES_OUT)
+    Entry::new(name, GREP).taking(Operands::TextThenPaths("-e --regexp")).before(GREP_LEAVES_OUT)
 }
 
 pub(super) const ENTRIES: &[Entry] = &[

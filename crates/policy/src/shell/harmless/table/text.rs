@@ -1,14 +1,19 @@
 //! Programs that read files, or what comes through a pipe, and print something made of it.
 
 use super::{
-    super::{Operands, entry::{Arguments, Entry}},
+    super::{
+        Operands,
+        entry::{Arguments, Entry},
+    },
     awk, jq, sed,
 };
 
 /// Options of all programs that compute checksums; none that reads a list of files.
 const SUMS: &str = "-b -t -z --binary --text --tag --zero";
-const SUM_EXAMPLES: (&[&str], &[&str]) =
-    (&["sha256sum README.md", "sha1sum a b", "md5sum -b a", "b2sum a"], &["sha256sum -c list", "md5sum --check list", "sha1sum /etc/x"]);
+const SUM_EXAMPLES: (&[&str], &[&str]) = (
+    &["sha256sum README.md", "sha1sum a b", "md5sum -b a", "b2sum a"],
+    &["sha256sum -c list", "md5sum --check list", "sha1sum /etc/x"],
+);
 
 const fn sum(name: &'static str) -> Entry {
     Entry::paths(name, SUMS)

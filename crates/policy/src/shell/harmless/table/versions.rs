@@ -8,16 +8,29 @@ const fn version(name: &'static str, options: &'static str) -> Entry {
 }
 
 pub(super) const ENTRIES: &[Entry] = &[
-    version("cargo", "--version -V").with(&["cargo --version", "cargo -V"], &["cargo", "cargo build", "cargo --config 'build.rustc-wrapper=\"./evil.sh\"' check", "cargo +x --version"]),
+    version("cargo", "--version -V").with(
+        &["cargo --version", "cargo -V"],
+        &[
+            "cargo",
+            "cargo build",
+            "cargo --config 'build.rustc-wrapper=\"./evil.sh\"' check",
+            "cargo +x --version",
+        ],
+    ),
     version("clang", "--version"),
     version("cmake", "--version"),
-    version("gcc", "--version -dumpversion").with(&["gcc --version"], &["gcc -v a.c", "gcc -B. --version"]),
+    version("gcc", "--version -dumpversion")
+        .with(&["gcc --version"], &["gcc -v a.c", "gcc -B. --version"]),
     version("git", "--version"),
     version("java", "-version --version"),
-    version("make", "--version -v").with(&["make --version"], &["make", "make -v x", "make -f a --version"]),
-    version("node", "--version -v").with(&["node -v"], &["node --require ./evil.js -v", "node a.js", "node"]),
-    version("python3", "--version -V").with(&["python3 --version"], &["python3 -c x", "python3", "python3 -m a"]),
-    version("rustc", "--version -V -vV").with(&["rustc --version"], &["rustc", "rustc a.rs", "rustc @args"]),
+    version("make", "--version -v")
+        .with(&["make --version"], &["make", "make -v x", "make -f a --version"]),
+    version("node", "--version -v")
+        .with(&["node -v"], &["node --require ./evil.js -v", "node a.js", "node"]),
+    version("python3", "--version -V")
+        .with(&["python3 --version"], &["python3 -c x", "python3", "python3 -m a"]),
+    version("rustc", "--version -V -vV")
+        .with(&["rustc --version"], &["rustc", "rustc a.rs", "rustc @args"]),
     version("rustup", "--version -V"),
 ];
 
