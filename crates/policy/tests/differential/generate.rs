@@ -12,6 +12,13 @@ pub(crate) fn line(random: &mut Random) -> String {
     maker.with_bodies(list)
 }
 
+/// The same, but not nested as deep.
+pub(crate) fn short(random: &mut Random) -> String {
+    let mut maker = Maker { random, heredocs: Vec::new(), functions: 0 };
+    let list = maker.list(1);
+    maker.with_bodies(list)
+}
+
 struct Maker<'a> {
     random: &'a mut Random,
     /// Bodies that are due at the next end of a line.

@@ -56,13 +56,6 @@ fn compare(count: usize, seed: u64, make: impl Fn(&mut Random) -> String) -> (us
                 wrong.push(format!("{:?} ran {:?}", batch[ran.line], ran.words));
             }
         }
-        if std::env::var_os("SHELL_TEST_WHY").is_some() {
-            for (line, one) in batch.iter().zip(&found) {
-                if let Analysis::Opaque(why) = one {
-                    eprintln!("WHY {why}\t{line:?}");
-                }
-            }
-        }
         opaque += found.iter().filter(|one| matches!(one, Analysis::Opaque(_))).count();
     }
     assert!(wrong.is_empty(), "{} not listed:\n{}", wrong.len(), first(&wrong));

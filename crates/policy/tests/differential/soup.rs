@@ -1,6 +1,6 @@
 //! Nonsense made of what shells care about.
 
-use crate::random::Random;
+use crate::{generate, random::Random};
 
 /// No slash, no dot and no builtin that reaches outside: nothing real can be touched.
 const TOKENS: &[&str] = &[
@@ -123,6 +123,25 @@ const TOKENS: &[&str] = &[
 ];
 
 pub(crate) fn line(random: &mut Random) -> String {
+    if random.chance(70) { damaged(random) } else { nonsense(random) }
+}
+
+/// A line that meant something before something was added to it or taken away.
+fn damaged(random: &mut Random) -> String {
+    let mut letters: Vec<char> = generate::short(random).chars().collect();
+    for _ in 0..=random.below(2) {
+        let at = random.below(letters.len() + 1);
+        if random.chance(50) && at < letters.len() {
+            letters.remove(at);
+        } else {
+            let token = random.pick(TOKENS);
+            letters.splice(at..at, token.chars());
+        }
+    }
+    letters.into_iter().collect()
+}
+
+fn nonsense(random: &mut Random) -> String {
     let length = 1 + random.below(14);
     let mut line: String = (0..length).map(|_| random.pick(TOKENS)).collect();
     // Half of them begin with something that runs.
