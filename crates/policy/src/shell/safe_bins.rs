@@ -47,31 +47,31 @@ fn problems(bin: &SafeBin, known: Known<'_>) -> Vec<ConfigProblem> {
     let name = &program.value;
     if name.is_empty() || name.contains('/') || name.split(' ').any(str::is_empty) {
         let text = format!("`{name}` is no program; write its name without a folder");
-        problems.push(problem(program, "program", text));
+        problems.push(problem(program, "program", &text));
     }
     for option in options.value.iter().filter(|option| !is_option(&option.value)) {
         let text = format!(
             "`{}` is no option; write `-v`, `--depth:text`, `--file:path` or `--color?text`",
             option.value
         );
-        problems.push(problem(option, "options", text));
+        problems.push(problem(option, "options", &text));
     }
     for (examples, key) in [(matches, "matches"), (refuses, "refuses")] {
         if examples.value.is_empty() {
             let text = format!("`{name}` has no example that it {key}; give at least one");
-            problems.push(problem(program, key, text));
+            problems.push(problem(program, key, &text));
         }
     }
     for example in &matches.value {
         if let Judgement::Not(reason) = harmless(&example.value, known) {
             let text = format!("`{}` should be harmless and is not: {reason}", example.value);
-            problems.push(problem(example, "matches", text));
+            problems.push(problem(example, "matches", &text));
         }
     }
     for example in &refuses.value {
         if let Judgement::Harmless(_) = harmless(&example.value, known) {
             let text = format!("`{}` should not be harmless and is", example.value);
-            problems.push(problem(example, "refuses", text));
+            problems.push(problem(example, "refuses", &text));
         }
     }
     problems
@@ -84,7 +84,7 @@ fn is_option(option: &str) -> bool {
     !letters.is_empty() && letters.chars().all(plain) && matches!(kind, "text" | "path")
 }
 
-fn problem<T>(place: &Spanned<T>, key: &str, message: String) -> ConfigProblem {
+fn problem<T>(place: &Spanned<T>, key: &str, message: &str) -> ConfigProblem {
     let at = place.at.as_ref();
     ConfigProblem {
         file: at.map_or_else(|| "configuration".into(), |at| at.file.clone()),

@@ -22,7 +22,9 @@ pub struct Entry {
     /// Whether long options may be cut short, as GNU programs have it.
     pub(super) abbreviates: bool,
     /// What looks at the arguments besides.
-    pub(super) check: Option<fn(&Arguments) -> Result<(), String>>,
+    pub(super) check: Option<Check>,
+    /// What reads the arguments instead, if they are not like those of others.
+    pub(super) reads: Option<Reads>,
     /// What makes it safe, put before its arguments.
     pub(super) before: &'static [&'static str],
     /// The same, put behind its options.
@@ -32,8 +34,15 @@ pub struct Entry {
     /// Where it must run.
     pub(super) folder: Option<&'static str>,
     /// Lines that are harmless, and lines that are not.
-    pub(super) examples: (&'static [&'static str], &'static [&'static str]),
+    pub(super) examples: Examples,
 }
+
+/// Looks at arguments that are told apart.
+pub(super) type Check = fn(&Arguments) -> Result<(), String>;
+/// Gives back the arguments as the program is to get them.
+pub(super) type Reads = fn(&[String]) -> Result<Vec<String>, String>;
+/// Lines that are harmless, and lines that are not.
+pub(super) type Examples = (&'static [&'static str], &'static [&'static str]);
 
 /// What may stand besides options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +85,7 @@ impl Entry {
             max: usize::MAX,
             abbreviates: true,
             check: None,
+            reads: None,
             before: &[],
             behind: &[],
             env: &[],
@@ -121,7 +131,7 @@ impl Entry {
         self
     }
 
-    pub(super) const fn checked(mut self, check: fn(&Arguments) -> Result<(), String>) -> Self {
+    pub(super) const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
     }
@@ -129,6 +139,11 @@ impl Entry {
     /// One whose long options are written out.
     pub(super) const fn in_full(mut self) -> Self {
         self.abbreviates = false;
+        self
+    }
+
+    pub(super) const fn reading(mut self, reads: Reads) -> Self {
+        self.reads = Some(reads);
         self
     }
 

@@ -103,7 +103,7 @@ impl Reader<'_> {
         if letters.chars().all(|c| c.is_ascii_digit())
             && self.entry.options().any(|known| known.name == "-0..9")
         {
-            self.options.push(whole.clone());
+            self.options.push(whole);
             self.arguments.options.push(("-0..9".to_owned(), Some(letters.to_owned())));
             return Ok(());
         }
@@ -116,14 +116,12 @@ impl Reader<'_> {
             let value = match takes {
                 Takes::Nothing => None,
                 Takes::Perhaps if behind.is_empty() => None,
-                Takes::Value if behind.is_empty() => match rest.next() {
-                    Some(value) => Some(value.clone()),
-                    None => return Err(format!("`{name}` has no value")),
-                },
+                Takes::Value if behind.is_empty() => {
+                    Some(rest.next().ok_or_else(|| format!("`{name}` has no value"))?.clone())
+                }
                 Takes::Value | Takes::Perhaps => {
-                    let value = behind.to_owned();
                     chars = "".chars();
-                    Some(value)
+                    Some(behind.to_owned())
                 }
             };
             if let Some(value) = value.as_ref().filter(|_| is_path) {

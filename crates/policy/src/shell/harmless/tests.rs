@@ -11,6 +11,9 @@ fn every_entry_behaves_as_its_examples_say() {
     let mut wrong = Vec::new();
     for entry in table::built_in() {
         let (harmless, not) = entry.examples;
+        if harmless.is_empty() || not.is_empty() {
+            wrong.push(format!("{}: examples are missing", entry.name));
+        }
         for line in harmless {
             if let Judgement::Not(reason) = judge(line) {
                 wrong.push(format!("{line}: {reason}"));

@@ -29,7 +29,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some('\n') => {}
                 Some(';') if matches!(self.peek_second(), Some(';' | '&')) => {
-                    return self.case_end(ends);
+                    return case_end(ends);
                 }
                 Some(';' | '&') => {
                     self.bump();
@@ -38,10 +38,6 @@ impl Reader<'_> {
                 _ => return opaque("something follows a command that does not belong there"),
             }
         }
-    }
-
-    fn case_end(&self, ends: &[&str]) -> Read<()> {
-        if ends.contains(&";;") { Ok(()) } else { opaque("`;;` stands outside of `case`") }
     }
 
     fn at_end(&self, ends: &[&str]) -> Read<bool> {
@@ -129,4 +125,8 @@ impl Reader<'_> {
         }
         Err(Opaque(format!("`{word}` is missing")))
     }
+}
+
+fn case_end(ends: &[&str]) -> Read<()> {
+    if ends.contains(&";;") { Ok(()) } else { opaque("`;;` stands outside of `case`") }
 }

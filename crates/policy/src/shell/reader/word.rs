@@ -31,15 +31,12 @@ impl Reader<'_> {
         let (start, mut parts) = (self.at, Parts::default());
         while let Some(next) = self.peek() {
             match next {
-                ' ' | '\t' | '\n' | '|' | '&' | ';' | ')' => break,
-                '(' if self.at == start => return opaque("a parenthesis is misplaced"),
-                '(' => break,
                 '<' | '>' if self.peek_second() == Some('(') => {
                     self.at += 2;
                     self.nested(Within::ProcessSubstitution, ")")?;
                     parts.unknown = true;
                 }
-                '<' | '>' => break,
+                ' ' | '\t' | '\n' | '|' | '&' | ';' | '(' | ')' | '<' | '>' => break,
                 _ => self.part_of_word(next, start, &mut parts)?,
             }
         }

@@ -19,7 +19,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             &["date", "date +%F", "date -u -d yesterday +%s", "date -Iseconds"],
             &["date -s 2020-01-01", "date --set=x", "date -f list", "date 010100002020", "date -r a"],
         ),
-    Entry::new("dirname", "-z --zero").taking(Operands::Text).with(&["dirname a/b"], &[]),
+    Entry::new("dirname", "-z --zero").taking(Operands::Text).with(&["dirname a/b"], &["dirname --x a"]),
     // What it prints goes to the caller, who could have printed it.
     Entry::new("echo", "-n -e -E").taking(Operands::Text).checked(anything).with(&["echo hello", "echo -n a"], &["echo $x", "echo *", "echo a > b"]),
     Entry::new("env", "").with(&["env", "env | wc -l"], &["env ls", "env A=b", "env -S ls"]),
@@ -32,7 +32,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .taking(Operands::Text)
         .at_most(3)
         .with(&["seq 5", "seq -s, 1 5"], &["seq 1 2 3 4"]),
-    Entry::new("test", "").taking(Operands::Text).checked(test).with(&[], &["test -f /etc/shadow"]),
+    Entry::new("test", "").taking(Operands::Text).checked(test).with(&["test a = b"], &["test -f /etc/shadow"]),
     Entry::new("true", "").with(&["true", "true && false"], &["true &"]),
 ];
 

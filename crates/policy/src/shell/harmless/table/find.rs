@@ -2,7 +2,7 @@
 
 use super::super::{entry::Entry, path};
 
-pub(super) const ENTRIES: &[Entry] = &[Entry::new("find", "").with(
+pub(super) const ENTRIES: &[Entry] = &[Entry::new("find", "").reading(read).with(
     &[
         "find . -type d -not -path './.git/*'",
         "find . -size -10k -print",
@@ -99,7 +99,7 @@ const WITH_TEXT: &[&str] = &[
 const WITH_PATH: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 
 /// The arguments as they are, if nothing in them does more than look.
-pub(super) fn read(arguments: &[String]) -> Result<Vec<String>, String> {
+fn read(arguments: &[String]) -> Result<Vec<String>, String> {
     let starts =
         |word: &&String| !word.starts_with('-') && !matches!(word.as_str(), "(" | "!" | ")" | ",");
     let paths = arguments.iter().take_while(starts).count();

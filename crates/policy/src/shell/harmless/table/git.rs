@@ -110,7 +110,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .checked(branch)
         .with(&["git branch", "git branch -avv", "git branch --show-current", "git branch --list 'x*'", "git branch --contains HEAD"], &["git branch new", "git branch -d x", "git branch -D x", "git branch -m a b", "git branch --delete x", "git branch -f a b", "git branch -v new", "git branch --edit-description"]),
     git("git cat-file", "-t -s -e -p").with(&["git cat-file -p HEAD"], &["git cat-file --textconv HEAD:a", "git cat-file --filters HEAD:a", "git cat-file --batch"]),
-    git("git count-objects", "-v -H --verbose --human-readable").taking(Operands::None).with(&["git count-objects -vH"], &[]),
+    git("git count-objects", "-v -H --verbose --human-readable").taking(Operands::None).with(&["git count-objects -vH"], &["git count-objects x"]),
     git("git describe", "--always --tags --all --long --abbrev?text --match:text --exclude:text --contains --exact-match --first-parent --candidates:text")
         .with(&["git describe --always", "git describe --tags HEAD"], &["git describe --dirty"]),
     git("git diff", DIFF).before(&["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]).with(
@@ -130,11 +130,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     git("git ls-files", "-c -d -m -o -i -s -u -z -t -v -k -x:text --cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --full-name --error-unmatch --exclude:text --directory --no-empty-directory --killed --eol --deduplicate --abbrev?text")
         .with(&["git ls-files", "git ls-files -o --exclude-standard"], &["git ls-files -X list", "git ls-files --exclude-from=/x", "git ls-files --exclude-per-directory=x", "git ls-files --recurse-submodules"]),
     git("git ls-tree", "-r -t -d -l -z --name-only --name-status --full-name --full-tree --long --abbrev?text --object-only --format:text")
-        .with(&["git ls-tree -r HEAD", "git ls-tree --name-only HEAD src"], &[]),
-    git("git merge-base", "-a --all --is-ancestor --octopus --independent --fork-point").with(&["git merge-base HEAD HEAD"], &[]),
+        .with(&["git ls-tree -r HEAD", "git ls-tree --name-only HEAD src"], &["git ls-tree HEAD /x"]),
+    git("git merge-base", "-a --all --is-ancestor --octopus --independent --fork-point").with(&["git merge-base HEAD HEAD"], &["git merge-base --x HEAD"]),
     git("git reflog", "-0..9 -n:text --oneline --date:text --format:text --pretty?text --all --max-count:text --no-decorate")
         .taking(Operands::None).checked(format).with(&["git reflog", "git reflog -5"], &["git reflog expire --all --expire=now", "git reflog delete HEAD@{1}"]),
-    git("git reflog show", "-0..9 -n:text --oneline --date:text --format:text --pretty?text --all").checked(format).with(&["git reflog show main"], &[]),
+    git("git reflog show", "-0..9 -n:text --oneline --date:text --format:text --pretty?text --all").checked(format).with(&["git reflog show main"], &["git reflog show --output=x"]),
     git("git remote", "-v --verbose").taking(Operands::None).with(&["git remote -v", "git remote"], &["git remote add x https://evil", "git remote update", "git remote show origin", "git remote remove x"]),
     git("git remote get-url", "--push --all").with(&["git remote get-url origin"], &["git remote set-url origin x"]),
     git("git rev-list", "-0..9 -n:text --count --all --max-count:text --since:text --until:text --left-right --merges --no-merges --first-parent --reverse --objects --branches?text --tags?text --author:text --grep:text --oneline --abbrev-commit")

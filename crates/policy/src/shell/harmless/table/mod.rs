@@ -86,15 +86,14 @@ fn entries<'a>(
 fn executed(entry: &Entry, name: &str, arguments: &[String]) -> Result<Argv, String> {
     let subcommands = entry.name.split(' ').skip(1);
     let rest = arguments.get(subcommands.clone().count()..).unwrap_or_default();
-    let given = match entry.name.as_ref() {
-        "find" => find::read(rest)?,
-        _ => {
-            let (read, given) = options::read(entry, rest)?;
-            if let Some(check) = entry.check {
-                check(&read)?;
-            }
-            given
+    let given = if let Some(reads) = entry.reads {
+        reads(rest)?
+    } else {
+        let (read, given) = options::read(entry, rest)?;
+        if let Some(check) = entry.check {
+            check(&read)?;
         }
+        given
     };
     let front: &[&str] = if name == "git" { git::FRONT } else { &[] };
     let words = std::iter::once(name).chain(front.iter().copied()).chain(subcommands);

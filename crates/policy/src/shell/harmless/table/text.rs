@@ -10,13 +10,12 @@ use super::{
 
 /// Options of all programs that compute checksums; none that reads a list of files.
 const SUMS: &str = "-b -t -z --binary --text --tag --zero";
-const SUM_EXAMPLES: (&[&str], &[&str]) = (
-    &["sha256sum README.md", "sha1sum a b", "md5sum -b a", "b2sum a"],
-    &["sha256sum -c list", "md5sum --check list", "sha1sum /etc/x"],
-);
-
-const fn sum(name: &'static str) -> Entry {
-    Entry::paths(name, SUMS)
+const fn sum(
+    name: &'static str,
+    harmless: &'static [&'static str],
+    not: &'static [&'static str],
+) -> Entry {
+    Entry::paths(name, SUMS).with(harmless, not)
 }
 
 pub(super) const ENTRIES: &[Entry] = &[
@@ -24,7 +23,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .taking(Operands::TextThenPaths(""))
         .checked(awk::check)
         .with(awk::HARMLESS, awk::NOT),
-    sum("b2sum"),
+    sum("b2sum", &["b2sum README.md", "b2sum -b a b"], &["b2sum -c list", "b2sum --check list", "b2sum /etc/x"]),
     Entry::paths("base64", "-d -i -w:text --decode --ignore-garbage --wrap:text").at_most(1)
         .with(&["base64 README.md", "base64 -w0 a"], &["base64 /etc/shadow", "base64 .env"]),
     Entry::paths("cat", "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
@@ -54,7 +53,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .in_full()
         .checked(jq::check)
         .with(jq::HARMLESS, jq::NOT),
-    sum("md5sum"),
+    sum("md5sum", &["md5sum README.md", "md5sum -b a b"], &["md5sum -c list", "md5sum --check list", "md5sum /etc/x"]),
     Entry::paths("nl", "-b:text -d:text -f:text -h:text -i:text -l:text -n:text -p -s:text -v:text -w:text --body-numbering:text --number-width:text --number-format:text --number-separator:text --starting-line-number:text")
         .with(&["nl README.md", "nl -ba a"], &["nl /x"]),
     Entry::paths("od", "-A:text -t:text -N:text -j:text -w?text -v -a -b -c -d -f -i -l -o -s -x --address-radix:text --format:text --read-bytes:text --skip-bytes:text --output-duplicates --width?text --endian:text")
@@ -66,11 +65,11 @@ pub(super) const ENTRIES: &[Entry] = &[
         .before(&["--sandbox"])
         .checked(sed::check)
         .with(sed::HARMLESS, sed::NOT),
-    sum("sha1sum").with(SUM_EXAMPLES.0, SUM_EXAMPLES.1),
-    sum("sha224sum"),
-    sum("sha256sum"),
-    sum("sha384sum"),
-    sum("sha512sum"),
+    sum("sha1sum", &["sha1sum README.md", "sha1sum -b a b"], &["sha1sum -c list", "sha1sum --check list", "sha1sum /etc/x"]),
+    sum("sha224sum", &["sha224sum README.md", "sha224sum -b a b"], &["sha224sum -c list", "sha224sum --check list", "sha224sum /etc/x"]),
+    sum("sha256sum", &["sha256sum README.md", "sha256sum -b a b"], &["sha256sum -c list", "sha256sum --check list", "sha256sum /etc/x"]),
+    sum("sha384sum", &["sha384sum README.md", "sha384sum -b a b"], &["sha384sum -c list", "sha384sum --check list", "sha384sum /etc/x"]),
+    sum("sha512sum", &["sha512sum README.md", "sha512sum -b a b"], &["sha512sum -c list", "sha512sum --check list", "sha512sum /etc/x"]),
     Entry::paths("sort", "-b -d -f -g -i -M -h -n -R -r -V -c -C?text -m -s -u -z -k:text -t:text -S:text --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --sort:text --version-sort --check?text --merge --stable --unique --zero-terminated --key:text --field-separator:text --buffer-size:text --parallel:text --batch-size:text --debug")
         .with(&["sort -n nums.txt", "sort -u data.csv", "sort -t, -k2,2 -rn a", "sort --uniq a"], &["sort -o OUT a", "sort --output=OUT a", "sort --out OUT a", "sort -nrooOUT a", "sort --compress-program=./x a", "sort --comp=x a", "sort -T /tmp a", "sort --files0-from=list", "sort --random-source=/x -R a", "sort a -oOUT"]),
     Entry::paths("strings", "-a -n:text -t:text -o -w -e:text -s:text --all --bytes:text --radix:text --encoding:text")
@@ -81,7 +80,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["tail -n 5 a", "tail -20 a", "tail -n +2 a"], &["tail -f a", "tail -F a", "tail --follow a", "tail --fol=name a", "tail --pid=1 a", "tail -s1 -f a", "tail /x"]),
     Entry::new("tr", "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1").taking(Operands::Text).at_most(2)
         .with(&["ls | tr a-z A-Z", "echo a | tr -d '\\n'"], &["tr a b < in.txt", "tr a b c"]),
-    Entry::paths("unexpand", "-a -t:text --all --first-only --tabs:text").with(&["unexpand -a a"], &[]),
+    Entry::paths("unexpand", "-a -t:text --all --first-only --tabs:text").with(&["unexpand -a a"], &["unexpand /x"]),
     Entry::paths("uniq", "-c -d -D -u -i -z -f:text -s:text -w:text --count --repeated --all-repeated?text --unique --ignore-case --group?text --skip-fields:text --skip-chars:text --check-chars:text --zero-terminated").at_most(1)
         .with(&["sort a | uniq -c", "uniq -d a"], &["uniq in.txt OUT", "uniq - OUT"]),
     Entry::paths("wc", "-c -m -l -L -w --bytes --chars --lines --max-line-length --words --total:text")

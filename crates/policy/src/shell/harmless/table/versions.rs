@@ -17,12 +17,12 @@ pub(super) const ENTRIES: &[Entry] = &[
             "cargo +x --version",
         ],
     ),
-    version("clang", "--version"),
-    version("cmake", "--version"),
+    version("clang", "--version").with(&["clang --version"], &["clang a.c"]),
+    version("cmake", "--version").with(&["cmake --version"], &["cmake ."]),
     version("gcc", "--version -dumpversion")
         .with(&["gcc --version"], &["gcc -v a.c", "gcc -B. --version"]),
-    version("git", "--version"),
-    version("java", "-version --version"),
+    version("git", "--version").with(&["git --version"], &["git"]),
+    version("java", "-version --version").with(&["java -version"], &["java -jar a.jar"]),
     version("make", "--version -v")
         .with(&["make --version"], &["make", "make -v x", "make -f a --version"]),
     version("node", "--version -v")
@@ -31,7 +31,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["python3 --version"], &["python3 -c x", "python3", "python3 -m a"]),
     version("rustc", "--version -V -vV")
         .with(&["rustc --version"], &["rustc", "rustc a.rs", "rustc @args"]),
-    version("rustup", "--version -V"),
+    version("rustup", "--version -V").with(&["rustup --version"], &["rustup update"]),
 ];
 
 /// Without an option most of them do something else.
