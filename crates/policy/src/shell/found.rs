@@ -55,6 +55,12 @@ impl Found {
         self.shallower();
     }
 
+    /// Whether something other than bash reads what is read now.
+    pub(super) fn in_another_shell(&self) -> bool {
+        let other = |within: &Within| matches!(within, Within::Wrapper(name) if matches!(name.as_str(), "sh" | "dash"));
+        self.within.iter().any(other)
+    }
+
     /// One level of recursion, without a name.
     pub(super) fn deeper(&mut self) -> Result<(), Opaque> {
         self.depth += 1;

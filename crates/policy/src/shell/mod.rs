@@ -14,6 +14,7 @@ mod grammar;
 mod harmless;
 mod names;
 mod parse;
+mod portable;
 mod reader;
 mod safe_bins;
 mod wrappers;

@@ -5,18 +5,16 @@ use std::collections::BTreeSet;
 
 use super::{Opaque, Word, analysis::Value};
 
-/// Variables that always hold a number.
-const NUMBERS: &[&str] =
-    &["BASHPID", "EUID", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID"];
+/// Variables that always hold a number: what is assigned to them is evaluated first.
+const NUMBERS: &[&str] = &[
+    "BASHPID", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID",
+];
 
 /// Variables that change what runs, or how the rest of the line is read.
 const DECISIVE: &[&str] = &[
     "BASHOPTS",
-    "CDPATH",
     "ENV",
     "EXECIGNORE",
-    "GLOBIGNORE",
-    "IFS",
     "PATH",
     "POSIXLY_CORRECT",
     "PROMPT_COMMAND",
@@ -62,6 +60,9 @@ impl Names {
     /// `name` gets something that may not be a number.
     pub(super) fn assign_other(&mut self, name: &str) -> Result<(), Opaque> {
         decisive(name)?;
+        if NUMBERS.contains(&name) {
+            return Err(Opaque(format!("what is assigned to `{name}` is evaluated")));
+        }
         self.others.insert(name.to_owned());
         Ok(())
     }

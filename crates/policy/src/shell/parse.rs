@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
-use super::{Analysis, Opaque, Within, builtins, found::Found, grammar, reader::Reader, wrappers};
+use super::{
+    Analysis, Opaque, Within, builtins, found::Found, grammar, portable::is_portable,
+    reader::Reader, wrappers,
+};
 
 /// Longer lines are opaque: nobody reads them before approving.
 const MAX_BYTES: usize = 64 * 1024;
@@ -58,6 +61,9 @@ fn masked<'a>(line: &'a str, masks: &[Range<usize>]) -> Cow<'a, str> {
 /// Reads what `within` runs as a text of its own.
 pub(super) fn inner(line: &str, within: Within, found: &mut Found) -> Result<(), Opaque> {
     found.enter(within)?;
+    if found.in_another_shell() && !is_portable(line) {
+        return Err(Opaque("another shell than bash may read it in another way".to_owned()));
+    }
     text(line, found)?;
     found.leave();
     Ok(())

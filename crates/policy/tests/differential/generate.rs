@@ -104,7 +104,7 @@ impl Maker<'_> {
         let list = self.list(depth);
         let mut text = self.with_bodies(list);
         if text.ends_with("E\n") {
-            text.push_str("a");
+            text.push('a');
         }
         self.heredocs = outer;
         text

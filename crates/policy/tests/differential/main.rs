@@ -3,6 +3,8 @@
 //! `SHELL_TEST_LINES=100000 cargo test -p policy --test differential` is the full run.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stderr, reason = "the figures of a run")]
 
 mod bash;
 mod generate;

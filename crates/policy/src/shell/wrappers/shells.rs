@@ -5,7 +5,7 @@ use crate::shell::{Opaque, Within, Word, found::Found, parse};
 /// Options that change nothing about what runs. A login shell reads the files of the machine's
 /// owner first; those are protected.
 const LETTERS: &str = "abefhmntuvxBCEHPTlc";
-const LONG: &[&str] = &["--login", "--noprofile", "--norc", "--posix"];
+const LONG: &[&str] = &["--login", "--noprofile", "--norc"];
 const OPTIONS: &[&str] = &["errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber"];
 
 pub(super) fn follow(name: &str, arguments: &[Word], found: &mut Found) -> Result<(), Opaque> {
