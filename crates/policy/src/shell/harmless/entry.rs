@@ -21,6 +21,8 @@ pub struct Entry {
     pub max: usize,
     /// Whether long options may be cut short, as GNU programs have it.
     pub(super) abbreviates: bool,
+    /// Whether values stand in words of their own, because it does not read options as others do.
+    pub(super) separates: bool,
     /// What looks at the arguments besides.
     pub(super) check: Option<Check>,
     /// What reads the arguments instead, if they are not like those of others.
@@ -84,6 +86,7 @@ impl Entry {
             operands: Operands::None,
             max: usize::MAX,
             abbreviates: true,
+            separates: false,
             check: None,
             reads: None,
             before: &[],
@@ -139,6 +142,12 @@ impl Entry {
     /// One whose long options are written out.
     pub(super) const fn in_full(mut self) -> Self {
         self.abbreviates = false;
+        self
+    }
+
+    /// One whose values stand in words of their own.
+    pub(super) const fn separated(mut self) -> Self {
+        self.separates = true;
         self
     }
 

@@ -9,11 +9,13 @@ type Checked<T> = Result<T, String>;
 
 /// The arguments of `entry`'s program if all of them are harmless, and as they are to be given to it.
 pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<(Arguments, Vec<String>)> {
-    let mut reader = Reader { entry, arguments: Arguments::default(), options: Vec::new() };
+    let mut reader =
+        Reader { entry, arguments: Arguments::default(), options: Vec::new(), split: None };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.strip_prefix("--") {
             Some("") => {
+                reader.split = Some(reader.arguments.operands.len());
                 reader.arguments.operands.extend(words.cloned());
                 break;
             }
@@ -25,15 +27,16 @@ pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<(Arguments, Vec<S
         }
     }
     reader.operands()?;
-    let Reader { arguments, options, .. } = reader;
-    let operands = arguments.operands.iter().cloned();
+    let Reader { arguments, options, split, .. } = reader;
     let mut given: Vec<_> = options;
     given.extend(entry.behind.iter().map(|&word| word.to_owned()));
-    // What stands behind this is no option, whatever it looks like.
-    if arguments.operands.iter().any(|operand| operand.starts_with('-') && operand != "-") {
-        given.push("--".to_owned());
+    for (index, operand) in arguments.operands.iter().enumerate() {
+        // What stands behind this is no option, whatever it looks like; to git it is a path.
+        if split == Some(index) {
+            given.push("--".to_owned());
+        }
+        given.push(operand.clone());
     }
-    given.extend(operands);
     Ok((arguments, given))
 }
 
@@ -42,6 +45,8 @@ struct Reader<'a> {
     arguments: Arguments,
     /// The options as they are given to the program.
     options: Vec<String>,
+    /// How many operands stand before `--`.
+    split: Option<usize>,
 }
 
 impl Reader<'_> {
@@ -119,6 +124,9 @@ impl Reader<'_> {
                 Takes::Value if behind.is_empty() => {
                     Some(rest.next().ok_or_else(|| format!("`{name}` has no value"))?.clone())
                 }
+                Takes::Value | Takes::Perhaps if self.entry.separates => {
+                    return self.refuse(&whole);
+                }
                 Takes::Value | Takes::Perhaps => {
                     chars = "".chars();
                     Some(behind.to_owned())
@@ -128,9 +136,10 @@ impl Reader<'_> {
                 path::check(value)?;
             }
             match (&value, takes) {
-                // An empty value cannot stand behind its letter.
-                (Some(value), Takes::Value) if value.is_empty() => {
-                    self.options.extend([name.clone(), String::new()]);
+                // An empty value cannot stand behind its letter. Any other does, so that nothing can
+                // take it for something else.
+                (Some(value), Takes::Value) if value.is_empty() || self.entry.separates => {
+                    self.options.extend([name.clone(), value.clone()]);
                 }
                 (Some(value), _) => self.options.push(format!("{name}{value}")),
                 (None, _) => self.options.push(name.clone()),

@@ -76,7 +76,7 @@ fn found(line: &str) -> String {
 }
 
 fn in_words(command: &Command) -> String {
-    let within: String = command.within.iter().map(|within| format!(", in {within}")).collect();
-    let (source, within) = (visible(&command.source()), visible(&within));
+    let within: Vec<_> = command.within.iter().map(|within| format!(", in {within}")).collect();
+    let (source, within) = (visible(&command.source()), visible(&within.concat()));
     if source.is_empty() { String::new() } else { format!("\n  It would run `{source}`{within}") }
 }

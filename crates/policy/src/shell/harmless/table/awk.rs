@@ -13,6 +13,7 @@ pub(super) const HARMLESS: &[&str] = &[
     "awk -v n=3 'NR<n' a",
 ];
 pub(super) const NOT: &[&str] = &[
+    "awk 'BEGIN{print 1 \\\n/1 | \"sh\"; x = 1/1}'",
     "awk 'BEGIN{while((getline l < \"/etc/passwd\")>0) print l}'",
     "awk '@load \"filefuncs\"; BEGIN{chdir(\"/\")}'",
     "awk '{print > \"OUT\"}' a",
@@ -65,7 +66,8 @@ fn without_literals(program: &str) -> Option<String> {
         let ends = match letter {
             '"' => Some('"'),
             '/' if "{}(,;!~&|\n".contains(before) => Some('/'),
-            '#' => return None,
+            // A comment, and a line that goes on, change what a slash means.
+            '#' | '\\' => return None,
             _ => None,
         };
         if let Some(end) = ends {

@@ -20,19 +20,20 @@ pub(super) const ENTRIES: &[Entry] = &[
             &["date -s 2020-01-01", "date --set=x", "date -f list", "date 010100002020", "date -r a"],
         ),
     Entry::new("dirname", "-z --zero").taking(Operands::Text).with(&["dirname a/b"], &["dirname --x a"]),
+    Entry::new("[", "").reading(bracket).with(&["[ -f a ]", "[ a = b ] && ls"], &["[ -f /etc/shadow ]", "[ a", "[ -n $x ]"]),
     // What it prints goes to the caller, who could have printed it.
-    Entry::new("echo", "-n -e -E").taking(Operands::Text).checked(anything).with(&["echo hello", "echo -n a"], &["echo $x", "echo *", "echo a > b"]),
+    Entry::new("echo", "").reading(as_it_is).with(&["echo hello", "echo -n a", "echo a -- -b"], &["echo $x", "echo *", "echo a > b"]),
     Entry::new("env", "").with(&["env", "env | wc -l"], &["env ls", "env A=b", "env -S ls"]),
-    Entry::new("expr", "").taking(Operands::Text).with(&["expr 1 + 2"], &["expr $x + 1"]),
+    Entry::new("expr", "").reading(as_it_is).with(&["expr 1 + -2"], &["expr $x + 1"]),
     Entry::new("false", "").with(&["false"], &["false; touch x"]),
     Entry::new("nproc", "--all --ignore:text").with(&["nproc", "nproc --all"], &["nproc x"]),
-    Entry::new("printf", "").taking(Operands::Text).with(&["printf '%s\\n' a"], &["printf -v x y", "printf $x"]),
+    Entry::new("printf", "").reading(printf).with(&["printf '%s\\n' -a"], &["printf -v x y", "printf $x"]),
     Entry::new("pwd", "-L -P").with(&["pwd", "pwd -P"], &["pwd x"]),
     Entry::new("seq", "-f:text -s:text -w --format:text --separator:text --equal-width")
         .taking(Operands::Text)
         .at_most(3)
         .with(&["seq 5", "seq -s, 1 5"], &["seq 1 2 3 4"]),
-    Entry::new("test", "").taking(Operands::Text).checked(test).with(&["test a = b"], &["test -f /etc/shadow"]),
+    Entry::new("test", "").reading(test).with(&["test a = b", "test -f a"], &["test -f /etc/shadow", "test -d ../x"]),
     Entry::new("true", "").with(&["true", "true && false"], &["true &"]),
 ];
 
@@ -44,12 +45,29 @@ fn date(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the type of all checks")]
-fn anything(_: &Arguments) -> Result<(), String> {
-    Ok(())
+#[expect(clippy::unnecessary_wraps, reason = "the type of all that read arguments")]
+fn as_it_is(words: &[String]) -> Result<Vec<String>, String> {
+    Ok(words.to_vec())
 }
 
-fn test(arguments: &Arguments) -> Result<(), String> {
-    let mut operands = arguments.operands.iter().filter(|operand| operand.contains('/'));
-    operands.try_for_each(|operand| path::check(operand))
+/// The shell's own would set a variable.
+fn printf(words: &[String]) -> Result<Vec<String>, String> {
+    if words.first().is_some_and(|first| first.starts_with('-')) {
+        return Err("`printf` with an option is not known to be harmless".to_owned());
+    }
+    as_it_is(words)
+}
+
+fn bracket(words: &[String]) -> Result<Vec<String>, String> {
+    match words.split_last() {
+        Some((last, rest)) if last == "]" => test(rest).map(|_| words.to_vec()),
+        _ => Err("`]` is missing".to_owned()),
+    }
+}
+
+/// Whether something exists is told for the workspace only.
+fn test(words: &[String]) -> Result<Vec<String>, String> {
+    let mut paths = words.iter().filter(|word| word.contains('/') || word.starts_with(['~', '.']));
+    paths.try_for_each(|word| path::check(word))?;
+    as_it_is(words)
 }

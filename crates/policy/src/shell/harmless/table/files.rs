@@ -57,9 +57,13 @@ pub(super) const ENTRIES: &[Entry] = &[
          --du --si --dirsfirst --filesfirst --noreport --prune --matchdirs --ignore-case --gitignore \
          --filelimit:text --timefmt:text --sort:text --charset:text --inodes --device",
     )
+    .separated()
+    .in_full()
     .with(
         &["tree", "tree -L 2 -I target src"],
-        &["tree -o OUT", "tree -R -L 1", "tree -H .", "tree --fromfile a", "tree -l", "tree /etc", "tree --gitfile=/x"],
+        &["tree -o OUT",
+            "tree -Lo 1 OUT",
+            "tree -L2", "tree -R -L 1", "tree -H .", "tree --fromfile a", "tree -l", "tree /etc", "tree --gitfile=/x"],
     ),
     Entry::new("which", "-a").taking(Operands::Text).with(&["which ls", "which -a git"], &["which --x"]),
 ];

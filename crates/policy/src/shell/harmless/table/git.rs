@@ -119,7 +119,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     ),
     git("git for-each-ref", "--count:text --sort:text --format:text --points-at:text --merged?text --no-merged?text --contains?text --color?text --ignore-case")
         .checked(format).with(&["git for-each-ref --sort=-committerdate refs/heads"], &["git for-each-ref --format='%(signature)'", "git for-each-ref --shell"]),
-    git("git grep", "-0..9 -i -w -v -E -F -G -P -n -l -L -c -h -H -z -q -p -W -e:text -A:text -B:text -C:text -m:text -a -I --cached --untracked --count --line-number --name-only --files-with-matches --files-without-match --ignore-case --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --max-depth:text --heading --break --color?text --no-color --show-function --function-context --and --or --not --all-match --column -o --only-matching --text --quiet")
+    git("git grep", "-0..9 -i -w -v -E -F -G -P -n -l -L -c -h -H -z -q -p -W -e:text -A:text -B:text -C:text -m:text -a -I --cached --count --line-number --name-only --files-with-matches --files-without-match --ignore-case --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --max-depth:text --heading --break --color?text --no-color --show-function --function-context --and --or --not --all-match --column -o --only-matching --text --quiet")
         .taking(Operands::TextThenPaths("-e"))
         .before(&["--no-textconv"])
         .with(&["git grep main", "git grep -n foo -- src"], &["git grep -O main", "git grep -Oless main", "git grep --open-files-in-pager main", "git grep --textconv a", "git grep -f list", "git grep --no-index a", "git grep --recurse-submodules a"]),

@@ -11,7 +11,8 @@ const GREP: &str = "-0..9 -A:text -B:text -C:text -E -F -G -P -H -I -L -T -U -Z 
      --no-messages --invert-match --word-regexp --line-regexp --null-data --include:text --exclude:text \
      --exclude-dir:text --color?text --colour?text --label:text --line-buffered --binary-files:text";
 
-/// Files with secrets are left out where whole folders are searched.
+/// Files with secrets are left out where whole folders are searched; behind the caller's own
+/// patterns, because the last one wins.
 const GREP_LEAVES_OUT: &[&str] = &[
     "--exclude=.env",
     "--exclude=.env.*",

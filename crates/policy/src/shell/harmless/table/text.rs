@@ -8,6 +8,22 @@ use super::{
     awk, jq, sed,
 };
 
+/// Files with secrets are left out where folders are compared.
+const DIFF_LEAVES_OUT: &[&str] = &[
+    "--exclude=.env",
+    "--exclude=.env.*",
+    "--exclude=.netrc",
+    "--exclude=.npmrc",
+    "--exclude=.pgpass",
+    "--exclude=.git-credentials",
+    "--exclude=credentials*",
+    "--exclude=id_*",
+    "--exclude=*.pem",
+    "--exclude=*.key",
+    "--exclude=*.p12",
+    "--exclude=*.pfx",
+];
+
 /// Options of all programs that compute checksums; none that reads a list of files.
 const SUMS: &str = "-b -t -z --binary --text --tag --zero";
 const fn sum(
@@ -38,7 +54,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::paths("cut", "-b:text -c:text -d:text -f:text -n -s -z --bytes:text --characters:text --delimiter:text --fields:text --complement --only-delimited --output-delimiter:text --zero-terminated")
         .with(&["cut -d: -f1 data.csv", "cut -d ' ' -f2-", "cut --del=, --fields=1 a"], &["cut -f1 /etc/passwd", "cut --x a"]),
     Entry::paths("diff", "-q -s -u -U:text -c -C:text -y -i -w -b -B -E -Z -a -N -d -e -n -p -t -T -W:text --brief --report-identical-files --unified?text --context?text --side-by-side --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-trailing-space --ignore-tab-expansion --text --new-file --minimal --strip-trailing-cr --suppress-common-lines --color?text --width:text --label:text --show-c-function --normal -I:text --ignore-matching-lines:text")
-        .at_most(2)
+        .behind(DIFF_LEAVES_OUT)
+    .at_most(2)
         .with(&["diff -q a.txt b.txt", "diff -u a b", "diff -U3 a b"], &["diff -r a b", "diff -l a b", "diff --from-file=a b", "diff a /etc/passwd", "diff -X list a b", "diff --to-file=/x a"]),
     Entry::paths("expand", "-i -t:text --initial --tabs:text").with(&["expand -t4 a"], &["expand /x"]),
     Entry::paths("fold", "-b -s -w:text --bytes --spaces --width:text").with(&["fold -w 40 README.md"], &["fold /x"]),
@@ -48,7 +65,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["hexdump -C README.md"], &["hexdump -f format a", "hexdump /dev/mem"]),
     Entry::paths("join", "-a:text -e:text -i -j:text -o:text -t:text -v:text -1:text -2:text -z --header --check-order --nocheck-order --ignore-case").at_most(2)
         .with(&["join -t, a b"], &["join a /b"]),
-    Entry::new("jq", "-r -c -n -s -e -S -C -M -a -j -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --color-output --monochrome-output --ascii-output --join-output --raw-input --tab --indent:text --seq --stream")
+    Entry::new("jq", "-r -c -n -s -e -S -C -M -a -j -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --color-output --monochrome-output --ascii-output --join-output --raw-input --tab --seq --stream")
         .taking(Operands::TextThenPaths(""))
         .in_full()
         .checked(jq::check)
