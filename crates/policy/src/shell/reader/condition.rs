@@ -43,10 +43,7 @@ impl Reader<'_> {
     fn regex(&mut self) -> Read<()> {
         self.blanks();
         let start = self.at;
-        let mut reader =
-            Reader { base: self.base, at: self.at, ..Reader::new(self.text, self.found) };
-        reader.word(Quoted::Yes)?;
-        self.at = reader.at;
+        self.word(Quoted::Yes)?;
         let plain = |c: char| !"()|<>&; \t\n".contains(c);
         let quoted = self.since(start).starts_with(['"', '\'']);
         if !quoted && !self.since(start).chars().all(plain) || self.sees("(") {
