@@ -131,6 +131,8 @@ fn what_evaluates_data_is_opaque() {
         "cat <<E\\\nF\na\nEF",
         "git -c core.pager=x log",
         "RANDOM='a[$(b)]'",
+        // Bash 5.2 loses the semicolon of this one.
+        "a $(time -p b <<'E'\nx\nE\nc;time -p d)",
         "for RANDOM in $x; do :; done",
         "read OPTIND",
         "export HISTCMD=$x",
@@ -141,5 +143,38 @@ fn what_evaluates_data_is_opaque() {
         "bash --posix -c a",
     ] {
         assert!(matches!(analyse(line), Analysis::Opaque(_)), "{line:?}: {:?}", analyse(line));
+    }
+}
+
+#[test]
+fn what_people_write_is_taken_apart() {
+    for (line, expected) in [
+        ("git commit -m \"$(cat <<'EOF'\nAdd x\n\nBody (y)\nEOF\n)\"", "cat git"),
+        ("while IFS= read -r x; do echo \"$x\"; done < a", "read echo"),
+        ("for f in *.rs; do wc -l \"$f\"; done", "wc"),
+        ("cd src && cargo test 2>&1 | tail -20", "cd cargo tail"),
+        ("export A=b; make -j$(nproc)", "export nproc make"),
+        ("if [ -f a ]; then cat a; fi", "[ cat"),
+        ("find . -name '*.rs' -exec grep -l x {} +", "find grep"),
+        ("ls | xargs -n1 basename", "ls xargs basename"),
+        ("cat > a <<'EOF'\n$(not run)\nEOF\nchmod +x a", "cat chmod"),
+        ("(cd a && ls) || true", "cd ls true"),
+        ("timeout 10 bash -lc 'npm test'", "timeout bash npm"),
+        ("i=0; while ((i < 3)); do a $((i + 1)); i=$((i + 1)); done", "a"),
+        ("set -euo pipefail; a", "set a"),
+        ("f() { local x=$1; a \"$x\"; }; f b", "local a f"),
+        ("case $1 in start) a;; *) b;; esac", "a b"),
+        ("A=1 B=2 env C=3 a", "env a"),
+        ("a <(sort b) <(sort c)", "sort sort a"),
+        ("echo \"${x:-$(date)}\"", "date echo"),
+        ("a <<E <<F | b\n$(c)\nE\n`d`\nF\ne", "a b c d e"),
+        ("echo {\u{1f574} é{\u{10ffff}", "echo"),
+        ("a && { b; c; } & wait", "a b c wait"),
+    ] {
+        let Analysis::Commands(found) = analyse(line) else {
+            panic!("{line}: {:?}", analyse(line))
+        };
+        let found: Vec<_> = found.iter().filter_map(|one| one.program()).collect();
+        assert_eq!(found.join(" "), expected, "{line}");
     }
 }

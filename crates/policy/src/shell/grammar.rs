@@ -1,10 +1,13 @@
 //! The second reading, by a grammar.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, ops::ControlFlow};
 
-use tree_sitter::{Node, Parser, TreeCursor};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 
 use super::Opaque;
+
+/// How often the parser may report progress; a line of the greatest length does so a tenth as often.
+const MAX_STEPS: usize = 20_000;
 
 thread_local! {
     /// Making a parser costs more than most lines.
@@ -17,10 +20,11 @@ fn parser() -> Option<Parser> {
     Some(parser)
 }
 
-/// Where the grammar sees simple commands start.
+/// Where the grammar sees simple commands start. Only ASCII and no here-documents, please: its
+/// scanner is written in C and looks up other characters where there is nothing.
 pub(super) fn starts(line: &str) -> Result<Vec<usize>, Opaque> {
-    let tree = PARSER.with_borrow_mut(|parser| parser.as_mut()?.parse(line, None));
-    let Some(tree) = tree else { return Err(Opaque("the grammar is not available".to_owned())) };
+    let tree = PARSER.with_borrow_mut(|parser| tree(parser.as_mut()?, line));
+    let Some(tree) = tree else { return Err(Opaque("it takes the grammar too long".to_owned())) };
     if tree.root_node().has_error() {
         return Err(Opaque("the grammar cannot read it".to_owned()));
     }
@@ -35,6 +39,22 @@ pub(super) fn starts(line: &str) -> Result<Vec<usize>, Opaque> {
             return Ok(starts);
         }
     }
+}
+
+/// The tree of `line`, unless it takes far longer than lines do.
+fn tree(parser: &mut Parser, line: &str) -> Option<Tree> {
+    let mut steps = 0_usize;
+    let mut progress = |_: &ParseState| {
+        steps += 1;
+        if steps > MAX_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut text = |at: usize, _| line.as_bytes().get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut text, None, Some(options));
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
 }
 
 /// The next node that is not below this one; not recursive, because trees can be deep.

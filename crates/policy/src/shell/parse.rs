@@ -44,18 +44,20 @@ pub(super) fn text(line: &str, found: &mut Found) -> Result<(), Opaque> {
     agree(&masked(line, &masks), &starts)
 }
 
-/// The line with spaces in place of what is masked.
+/// The line with spaces in place of what is masked, and letters in place of what is not ASCII, which
+/// is a part of words to bash.
 fn masked<'a>(line: &'a str, masks: &[Range<usize>]) -> Cow<'a, str> {
-    if masks.is_empty() {
+    if masks.is_empty() && line.is_ascii() {
         return line.into();
     }
-    let mut bytes = line.as_bytes().to_vec();
+    let mut bytes: Vec<_> =
+        line.bytes().map(|byte| if byte.is_ascii() { byte } else { b'x' }).collect();
     for mask in masks {
         if let Some(part) = bytes.get_mut(mask.clone()) {
             part.fill(b' ');
         }
     }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(line), Cow::Owned)
+    Cow::Owned(String::from_utf8(bytes).unwrap_or_default())
 }
 
 /// Reads what `within` runs as a text of its own.

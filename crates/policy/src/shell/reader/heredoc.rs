@@ -1,6 +1,6 @@
 //! Here-documents.
 
-use super::{Quoted, Read, Reader, opaque};
+use super::{Quoted, Read, Reader, Reprinted, opaque};
 use crate::shell::{Word, analysis::Value};
 
 /// One whose body is still to come.
@@ -43,8 +43,12 @@ impl Reader<'_> {
     /// The bodies that start here.
     pub(super) fn bodies(&mut self) -> Read<()> {
         for heredoc in std::mem::take(&mut self.pending) {
+            if self.reprinted == Reprinted::Yes {
+                self.reprinted = Reprinted::AfterBody;
+            }
             let start = self.at;
             let end = self.skip_body(&heredoc)?;
+            self.mask(start);
             if heredoc.expands {
                 self.expand_body(start, end)?;
             }

@@ -1,6 +1,6 @@
 //! Lists and pipelines.
 
-use super::{Opaque, Read, Reader, opaque};
+use super::{Opaque, Read, Reader, Reprinted, opaque};
 use crate::shell::Joined;
 
 /// Words that end a list, or cannot start a command.
@@ -13,6 +13,9 @@ impl Reader<'_> {
             self.blank_lines()?;
             if self.at_end(ends)? {
                 return Ok(());
+            }
+            if self.reprinted == Reprinted::AfterBody {
+                return opaque("commands follow a here-document in a substitution");
             }
             self.pipeline()?;
             self.blanks();

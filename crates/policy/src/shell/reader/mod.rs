@@ -39,12 +39,31 @@ pub(super) struct Reader<'a> {
     pending: Vec<Heredoc>,
     /// Whether bodies are due that were announced outside of what is being read.
     due_outside: bool,
+    /// What a substitution around this holds; bash prints it again before it runs it.
+    reprinted: Reprinted,
     found: &'a mut Found,
+}
+
+/// Whether bash prints what is read here once more and reads that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reprinted {
+    No,
+    Yes,
+    /// It does, and a here-document was in it; what follows can come out differently.
+    AfterBody,
 }
 
 impl<'a> Reader<'a> {
     pub(super) const fn new(text: &'a str, found: &'a mut Found) -> Self {
-        Self { text, at: 0, base: 0, pending: Vec::new(), due_outside: false, found }
+        Self {
+            text,
+            at: 0,
+            base: 0,
+            pending: Vec::new(),
+            due_outside: false,
+            reprinted: Reprinted::No,
+            found,
+        }
     }
 
     /// Reads all of it as a list of commands.
@@ -145,6 +164,10 @@ impl<'a> Reader<'a> {
 
     /// A list of commands of its own, up to `end`, which is taken.
     fn nested(&mut self, within: Within, end: &'static str) -> Read<()> {
+        let reprinted = self.reprinted;
+        if within != Within::Subshell {
+            self.reprinted = Reprinted::Yes;
+        }
         self.found.enter(within)?;
         let joined = self.found.joined;
         let outer = std::mem::take(&mut self.pending);
@@ -157,6 +180,9 @@ impl<'a> Reader<'a> {
         }
         self.pending = outer;
         self.due_outside = due_outside;
+        if self.reprinted != Reprinted::AfterBody || reprinted == Reprinted::No {
+            self.reprinted = reprinted;
+        }
         self.found.leave();
         self.found.joined = joined;
         Ok(())

@@ -41,7 +41,9 @@ impl Reader<'_> {
         }
         self.blanks_without_comment();
         let target = if matches!(operator, "<<" | "<<-") {
-            self.delimiter(operator)?
+            let target = self.delimiter(operator)?;
+            self.mask(start);
+            target
         } else {
             if matches!(self.peek(), None | Some('\n' | '&' | '|' | ';' | ')' | '(')) {
                 return opaque("a redirection leads nowhere");
