@@ -131,6 +131,11 @@ fn what_evaluates_data_is_opaque() {
         "cat <<E\\\nF\na\nEF",
         "git -c core.pager=x log",
         "RANDOM='a[$(b)]'",
+        "a >&\"\\$(b)\"",
+        "a >&$x",
+        "x >&-rm y",
+        ">&-rm y",
+        ">& -rm y",
         // Bash 5.2 loses the semicolon of this one.
         "a $(time -p b <<'E'\nx\nE\nc;time -p d)",
         "for RANDOM in $x; do :; done",

@@ -65,7 +65,7 @@ pub(crate) fn run(lines: &[String]) -> Vec<Ran> {
     fs::write(&log, "").unwrap();
     fs::write(&driver, DRIVER).unwrap();
     let at = folder.path().join("log.at");
-    let mut start = 0;
+    let (mut start, mut endless) = (0, Vec::new());
     while start < lines.len() {
         #[expect(clippy::disallowed_methods, reason = "bash is the judge")]
         let mut bash = Command::new("/bin/bash");
@@ -75,13 +75,19 @@ pub(crate) fn run(lines: &[String]) -> Vec<Ran> {
         bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // Some lines never end; the next process goes on behind them.
         match stuck(bash.process_group(0).spawn().unwrap(), &at) {
-            Some(line) => start = line + 1,
+            Some(line) => {
+                endless.push(line);
+                start = line + 1;
+            }
             None => break,
         }
     }
     // What went on in the background writes a moment later.
     std::thread::sleep(Duration::from_millis(200));
-    records(&fs::read(&log).unwrap())
+    // What was killed while it wrote has written half of it.
+    let mut ran = records(&fs::read(&log).unwrap());
+    ran.retain(|one| !endless.contains(&one.line));
+    ran
 }
 
 /// The line that does not end, if one does not.

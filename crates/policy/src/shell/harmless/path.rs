@@ -11,6 +11,10 @@ pub(crate) fn check(path: &str) -> Result<(), String> {
     if path.starts_with('/') || path.starts_with('~') {
         return refuse("is outside the workspace");
     }
+    // Not every program knows `--`.
+    if path.starts_with('-') {
+        return refuse("looks like an option");
+    }
     let mut depth = 0_usize;
     for part in path.split('/') {
         match part {
@@ -45,6 +49,7 @@ mod tests {
             ("~/x", false),
             ("~ada", false),
             ("", false),
+            ("-o", false),
             (".env", false),
             ("certs/a.pem", false),
         ] {

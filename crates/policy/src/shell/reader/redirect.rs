@@ -1,7 +1,7 @@
 //! Redirections.
 
 use super::{Quoted, Read, Reader, opaque};
-use crate::shell::{Redirection, names::is_name};
+use crate::shell::{Redirection, Word, analysis::Value, names::is_name};
 
 /// Longer ones first.
 const OPERATORS: &[&str] =
@@ -44,6 +44,8 @@ impl Reader<'_> {
             let target = self.delimiter(operator)?;
             self.mask(start);
             target
+        } else if matches!(operator, ">&" | "<&") {
+            self.duplicate()?
         } else {
             if matches!(self.peek(), None | Some('\n' | '&' | '|' | ';' | ')' | '(')) {
                 return opaque("a redirection leads nowhere");
@@ -51,6 +53,20 @@ impl Reader<'_> {
             self.word(Quoted::No)?
         };
         Ok(Some(Redirection { from, operator, target }))
+    }
+
+    /// What follows `>&` or `<&`. A dash stands for itself, whatever comes right behind it, and what
+    /// is no number is expanded a second time.
+    fn duplicate(&mut self) -> Read<Word> {
+        if self.eat("-") {
+            return Ok(Word { source: "-".to_owned(), value: Value::Literal("-".to_owned()) });
+        }
+        let word = self.word(Quoted::No)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-');
+        if word.literal().is_some_and(|text| text.chars().all(plain)) {
+            return Ok(word);
+        }
+        opaque("what a descriptor is duplicated from is expanded twice")
     }
 
     /// A number or `{name}` right before an operator.

@@ -145,7 +145,10 @@ impl Reader<'_> {
             match self.bump() {
                 None => return opaque("a quote does not end"),
                 Some('\'') => return Ok(()),
-                Some('\n') => self.no_body_is_due("\n")?,
+                Some('\n') => {
+                    self.no_body_is_due("\n")?;
+                    parts.text.push('\n');
+                }
                 Some('\\') => match self.bump() {
                     Some('n') => parts.text.push('\n'),
                     Some('t') => parts.text.push('\t'),
