@@ -39,7 +39,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// Puts the problems in order.
-    pub(crate) fn new(mut problems: Vec<ConfigProblem>) -> Self {
+    pub fn new(mut problems: Vec<ConfigProblem>) -> Self {
         problems.sort_by_key(|problem| (problem.line, problem.column));
         Self { problems }
     }

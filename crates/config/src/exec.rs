@@ -1,10 +1,10 @@
 //! The sections `tools.exec`, `tools.sandbox` and `tools.elevated`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tool::Place;
 
-use crate::{Ask, Hosts, Spanned};
+use crate::{Ask, Hosts, SafeBin, Spanned};
 
 /// How commands run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,10 @@ pub struct Exec {
     pub env: Spanned<Vec<Spanned<String>>>,
     /// Whom commands reach.
     pub network: ExecNetwork,
+    /// Programs known to be harmless besides the built-in list, by their number in the file.
+    pub safe_bins: BTreeMap<String, SafeBin>,
+    /// Folders besides the system's own whose programs can be harmless.
+    pub trusted_folders: Spanned<Vec<Spanned<PathBuf>>>,
 }
 
 impl Default for Exec {
@@ -32,6 +36,8 @@ impl Default for Exec {
             timeout: Duration::from_mins(30).into(),
             env: Vec::new().into(),
             network: ExecNetwork::default(),
+            safe_bins: BTreeMap::new(),
+            trusted_folders: Vec::new().into(),
         }
     }
 }

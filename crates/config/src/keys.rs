@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use crate::{Agent, Config, Hook, Key, Layer, Provider, key::FindSlot};
+use crate::{Agent, Config, Hook, Key, Layer, Provider, SafeBin, key::FindSlot};
 
 /// Every key, by section.
 pub fn keys() -> &'static [Key] {
@@ -172,6 +172,48 @@ const EXEC: &[Key] = &[
         r#""listed""#,
         "`full` gives commands the whole network of this machine, without a proxy.",
         |c, _| &mut c.tools.exec.network.access,
+    ),
+    key(
+        "tools.exec.trusted_folders",
+        "[]",
+        "Folders whose programs can be harmless besides `/usr/bin` and `/bin`. Nobody but you may be able to change what is in them.",
+        |c, _| &mut c.tools.exec.trusted_folders,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.program",
+        "",
+        "A program that is harmless with the options and operands below, besides the built-in list; a subcommand stands after a space: `cargo tree`.",
+        |c, names| &mut safe_bin(c, names).program,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.options",
+        "[]",
+        "The options it may have: `-v`, `--depth:text` with a value, `--file:path` with a path in the workspace, `--color?text` with one that may be left out. Any other is not harmless.",
+        |c, names| &mut safe_bin(c, names).options,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.operands",
+        r#""none""#,
+        "What may stand besides options. Paths stay within the workspace.",
+        |c, names| &mut safe_bin(c, names).operands,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.max_operands",
+        "",
+        "The most there may be of them. Unset is any number.",
+        |c, names| &mut safe_bin(c, names).max_operands,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.matches",
+        "[]",
+        "Lines that this makes harmless, at least one; checked when the file is read.",
+        |c, names| &mut safe_bin(c, names).matches,
+    ),
+    key(
+        "tools.exec.safe_bins.<number>.refuses",
+        "[]",
+        "Lines of the same program that are not harmless, at least one; checked when the file is read.",
+        |c, names| &mut safe_bin(c, names).refuses,
     ),
     key(
         "tools.sandbox.minimum",
@@ -419,6 +461,11 @@ fn agent<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Agent {
 /// The hook that the first name numbers.
 fn hook<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Hook {
     config.hooks.entry(names.first().cloned().unwrap_or_default()).or_default()
+}
+
+/// The program that the first name numbers.
+fn safe_bin<'a>(config: &'a mut Config, names: &[String]) -> &'a mut SafeBin {
+    config.tools.exec.safe_bins.entry(names.first().cloned().unwrap_or_default()).or_default()
 }
 
 /// The provider that the first name names.

@@ -82,7 +82,6 @@ const KEYS: &[&str] = &[
     "tools.exec.path_prepend",
     "tools.exec.safe_bin_profiles",
     "tools.exec.safe_bin_trusted_dirs",
-    "tools.exec.safe_bins",
     "tools.exec.strict_inline_eval",
     "tools.exec.timeout_sec",
     "tools.fs.workspace_only",
@@ -154,10 +153,13 @@ pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec
             "agents" => inside(entry, |agents| listed(agents, problems)),
             "hooks" => numbered(entry, problems),
             "tools" => inside(entry, |mut tools| {
-                tools
-                    .iter_mut()
-                    .filter(|entry| is_nested(entry))
-                    .for_each(|e| inside(e, unwrapped));
+                for entry in &mut tools {
+                    match entry.name.as_str() {
+                        "sandbox" | "subagents" => inside(entry, unwrapped),
+                        "exec" => inside(entry, |exec| with_safe_bins(exec, problems)),
+                        _ => {}
+                    }
+                }
                 tools
             }),
             _ => {}
@@ -172,8 +174,23 @@ fn inside(entry: &mut Entry, change: impl FnOnce(Vec<Entry>) -> Vec<Entry>) {
     }
 }
 
-fn is_nested(entry: &Entry) -> bool {
-    matches!(entry.name.as_str(), "sandbox" | "subagents")
+/// Tables are programs as we describe them. `OpenClaw` has only names there, and a name says nothing
+/// about options.
+fn with_safe_bins(mut exec: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
+    let is_safe_bins = |entry: &Entry| matches!(entry.name.as_str(), "safe_bins" | "safeBins");
+    exec.retain_mut(|entry| {
+        if !is_safe_bins(entry) {
+            return true;
+        }
+        let names = matches!(&entry.node.value, Value::List(items) if items.iter().all(|item| item.text().is_some()));
+        if names {
+            let message = "`tools.exec.safe_bins`: a name alone is ignored; describe the program's options";
+            problems.warn(entry.position, "tools.exec.safe_bins", message.to_owned());
+        }
+        numbered(entry);
+        !names
+    });
+    exec
 }
 
 fn unwrapped(entries: Vec<Entry>) -> Vec<Entry> {

@@ -14,6 +14,7 @@ mod layer;
 mod name;
 mod protected;
 mod rules;
+pub mod shell;
 pub mod url;
 mod warnings;
 

@@ -62,6 +62,7 @@ impl Gate {
     /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
+        policy::shell::check_safe_bins(&config.tools.exec)?;
         let redactor = redactor(&config, &self.data)?;
         self.world.door().configure(NetSettings::new(&config.tools.web));
         self.runner.configure(&config);
@@ -191,6 +192,7 @@ impl GateBuilder {
         self,
         stages: impl FnOnce(&Arc<Shared>) -> Pipeline,
     ) -> Result<Gate, BuildError> {
+        policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));

@@ -4,7 +4,7 @@ use tool::{Format, Place};
 
 use super::Scalar;
 use crate::{
-    Access, Ask, HookEvent, Kind, Minimum, ProfileName, Security, Switch,
+    Access, Ask, HookEvent, Kind, Minimum, ProfileName, SafeOperands, Security, Switch,
     node::{Node, Value},
 };
 
@@ -22,7 +22,7 @@ macro_rules! words {
     )*};
 }
 
-words!(Access, Ask, Format, HookEvent, Minimum, ProfileName, Security);
+words!(Access, Ask, Format, HookEvent, Minimum, ProfileName, SafeOperands, Security);
 
 /// One of a few words, and an old name of one of them.
 impl Scalar for Place {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod command;
 mod path;
 mod schema;
 mod url;
@@ -15,7 +16,9 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use self::{call::CheckCall, path::CheckPath, schema::CheckSchema, url::CheckUrl};
+use self::{
+    call::CheckCall, command::CheckCommand, path::CheckPath, schema::CheckSchema, url::CheckUrl,
+};
 use crate::{cli::Global, output};
 
 /// The longest line that is read.
@@ -31,6 +34,7 @@ pub(crate) struct Check {
 #[derive(Debug, Subcommand)]
 enum Kind {
     Call(CheckCall),
+    Command(CheckCommand),
     Path(CheckPath),
     Url(CheckUrl),
     Schema(CheckSchema),
@@ -71,6 +75,7 @@ impl Check {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         match self.kind {
             Kind::Call(kind) => all(&kind.checker(global)?, &kind.input).await,
+            Kind::Command(kind) => all(&kind.checker(global)?, &kind.input).await,
             Kind::Path(kind) => all(&kind.checker(global)?, &kind.input).await,
             Kind::Url(kind) => all(&kind.checker(global)?, &kind.input).await,
             Kind::Schema(kind) => all(&kind.checker(global)?, &kind.input).await,

@@ -114,3 +114,46 @@ fn policy_explain_names_the_line_that_took_a_tool_away() {
     let typo = machine.run(&["policy", "explain", "exek"]);
     assert!(typo.code == 2 && typo.stderr.contains("did you mean `exec`?"), "{typo:?}");
 }
+
+/// The table of modes: security, ask, and what becomes of a harmless and of any other command.
+#[test]
+fn checks_commands_by_the_table_of_modes() {
+    let machine = Machine::new();
+    for (security, ask, harmless, other) in [
+        ("full", "smart", "allow exec.harmless", "allow smart"),
+        ("full", "always", "ask ask.always", "ask ask.always"),
+        ("safe-bin", "smart", "allow exec.harmless", "ask exec.safe_bin"),
+        ("safe-bin", "always", "ask ask.always", "ask exec.safe_bin"),
+        ("paranoid", "smart", "allow exec.harmless", "deny exec.paranoid"),
+        ("paranoid", "always", "ask ask.always", "deny exec.paranoid"),
+        // The configuration says `smart`, which is stricter.
+        ("safe-bin", "auto", "allow exec.harmless", "ask exec.safe_bin"),
+    ] {
+        let args = ["check", "command", "--stdin", "--security", security, "--ask", ask];
+        let ran = machine.run_with(&args, "ls -la | wc -l\nmake; ls $x\n");
+        assert_eq!(ran.code, 0);
+        let answers = ran.json_lines();
+        let found: Vec<_> = answers
+            .iter()
+            .map(|answer| {
+                let text = |key: &str| answer[key].as_str().unwrap().to_owned();
+                format!("{} {}", text("verdict"), text("rule"))
+            })
+            .collect();
+        assert_eq!(found, [harmless, other], "{security} {ask}");
+    }
+}
+
+#[test]
+fn shows_people_what_a_command_would_run() {
+    let machine = Machine::new();
+    let shown = machine.run(&["check", "command", "timeout 5 sh -c 'make && rm x'"]).stdout;
+    for expected in ["allow: ", "`timeout 5 sh", "`make`, in the arguments of `timeout`", "`rm x`"]
+    {
+        assert!(shown.contains(expected), "{shown}");
+    }
+    let shown = machine.run(&["check", "command", "eval \"$x\""]).stdout;
+    assert!(shown.contains("cannot be told: `eval` runs something that is not known"), "{shown}");
+    let wrong = machine.run(&["check", "command", "ls", "--security", "none"]);
+    assert_eq!(wrong.code, 2);
+}

@@ -1,0 +1,184 @@
+//! Tells options and operands apart, as GNU programs do.
+
+use super::{
+    entry::{Arguments, Entry, Known, Operands, Takes},
+    path,
+};
+
+type Checked<T> = Result<T, String>;
+
+/// The arguments of `entry`'s program if all of them are harmless, and as they are to be given to it.
+pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<(Arguments, Vec<String>)> {
+    let mut reader =
+        Reader { entry, arguments: Arguments::default(), options: Vec::new(), split: None };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--") {
+            Some("") => {
+                reader.split = Some(reader.arguments.operands.len());
+                reader.arguments.operands.extend(words.cloned());
+                break;
+            }
+            Some(long) => reader.long(long, &mut words)?,
+            None => match word.strip_prefix('-') {
+                Some(letters) if !letters.is_empty() => reader.letters(letters, &mut words)?,
+                _ => reader.arguments.operands.push(word.clone()),
+            },
+        }
+    }
+    reader.operands()?;
+    let Reader { arguments, options, split, .. } = reader;
+    let mut given: Vec<_> = options;
+    given.extend(entry.behind.iter().map(|&word| word.to_owned()));
+    for (index, operand) in arguments.operands.iter().enumerate() {
+        // What stands behind this is no option, whatever it looks like; to git it is a path.
+        if split == Some(index) {
+            given.push("--".to_owned());
+        }
+        given.push(operand.clone());
+    }
+    Ok((arguments, given))
+}
+
+struct Reader<'a> {
+    entry: &'a Entry,
+    arguments: Arguments,
+    /// The options as they are given to the program.
+    options: Vec<String>,
+    /// How many operands stand before `--`.
+    split: Option<usize>,
+}
+
+impl Reader<'_> {
+    fn refuse<T>(&self, option: &str) -> Checked<T> {
+        Err(format!("`{option}` of `{}` is not known to be harmless", self.entry.name))
+    }
+
+    /// An option that may be cut short, as long as it is clear which one it is.
+    fn long<'w>(&mut self, long: &str, rest: &mut impl Iterator<Item = &'w String>) -> Checked<()> {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        let shown = format!("--{name}");
+        let all = || self.entry.options().filter(|known| known.name.starts_with("--"));
+        let exact = all().find(|known| known.name == shown);
+        let mut near = all().filter(|known| known.name.starts_with(&shown));
+        let known = match (exact, near.next(), near.next()) {
+            (Some(known), ..) => known,
+            (None, Some(known), None) if self.entry.abbreviates => known,
+            _ => return self.refuse(&shown),
+        };
+        let (full, takes, is_path) = (known.name.to_owned(), known.takes, known.path);
+        let value = match (takes, value) {
+            (Takes::Nothing, Some(_)) => return self.refuse(&shown),
+            (Takes::Value, None) => match rest.next() {
+                Some(value) => Some(value.clone()),
+                None => return Err(format!("`{full}` has no value")),
+            },
+            (_, value) => value,
+        };
+        if let Some(value) = value.as_ref().filter(|_| is_path) {
+            path::check(value)?;
+        }
+        self.options
+            .push(value.as_ref().map_or_else(|| full.clone(), |value| format!("{full}={value}")));
+        self.arguments.options.push((full, value));
+        Ok(())
+    }
+
+    /// Letters, of which the last may have a value.
+    fn letters<'w>(
+        &mut self,
+        letters: &str,
+        rest: &mut impl Iterator<Item = &'w String>,
+    ) -> Checked<()> {
+        // `find -name`, `java -version`: a whole word after one dash.
+        let whole = format!("-{letters}");
+        if letters.len() > 1
+            && self
+                .entry
+                .options()
+                .any(|known| known.name == whole && known.takes == Takes::Nothing)
+        {
+            self.options.push(whole.clone());
+            self.arguments.options.push((whole, None));
+            return Ok(());
+        }
+        if letters.chars().all(|c| c.is_ascii_digit())
+            && self.entry.options().any(|known| known.name == "-0..9")
+        {
+            self.options.push(whole);
+            self.arguments.options.push(("-0..9".to_owned(), Some(letters.to_owned())));
+            return Ok(());
+        }
+        let mut chars = letters.chars();
+        while let Some(letter) = chars.next() {
+            let name = format!("-{letter}");
+            let known = self.entry.options().find(|known| known.name == name);
+            let Some(Known { takes, path: is_path, .. }) = known else { return self.refuse(&name) };
+            let behind = chars.as_str();
+            let value = match takes {
+                Takes::Nothing => None,
+                Takes::Perhaps if behind.is_empty() => None,
+                Takes::Value if behind.is_empty() => {
+                    Some(rest.next().ok_or_else(|| format!("`{name}` has no value"))?.clone())
+                }
+                Takes::Value | Takes::Perhaps if self.entry.separates => {
+                    return self.refuse(&whole);
+                }
+                Takes::Value | Takes::Perhaps => {
+                    chars = "".chars();
+                    Some(behind.to_owned())
+                }
+            };
+            if let Some(value) = value.as_ref().filter(|_| is_path) {
+                path::check(value)?;
+            }
+            match (&value, takes) {
+                // An empty value cannot stand behind its letter. Any other does, so that nothing can
+                // take it for something else.
+                (Some(value), Takes::Value) if value.is_empty() || self.entry.separates => {
+                    self.options.extend([name.clone(), value.clone()]);
+                }
+                (Some(value), _) => self.options.push(format!("{name}{value}")),
+                (None, _) => self.options.push(name.clone()),
+            }
+            self.arguments.options.push((name, value));
+        }
+        Ok(())
+    }
+
+    fn operands(&self) -> Checked<()> {
+        let Self { entry, arguments, .. } = self;
+        let operands = arguments.operands.as_slice();
+        if operands.len() > entry.max {
+            return Err(format!(
+                "`{}` has more arguments than are known to be harmless",
+                entry.name
+            ));
+        }
+        let paths = match entry.operands {
+            Operands::None if operands.is_empty() => return Ok(()),
+            Operands::None => {
+                return Err(format!("`{}` with arguments is not known to be harmless", entry.name));
+            }
+            Operands::Text => return Ok(()),
+            Operands::Paths => operands,
+            Operands::TextThenPaths(given) => {
+                let given: Vec<_> = given.split_whitespace().collect();
+                let skip = usize::from(!arguments.has(&given));
+                operands.get(skip..).unwrap_or_default()
+            }
+            Operands::Revisions => return operands.iter().try_for_each(|one| revision(one)),
+        };
+        paths.iter().filter(|path| *path != "-").try_for_each(|path| path::check(path))
+    }
+}
+
+/// A commit, a range, a file of a commit, or a path; none of them leaves the repository.
+fn revision(text: &str) -> Checked<()> {
+    // `a..b` is a range; as a path it has no `..` between slashes.
+    let file = text.split_once(':').map_or(text, |(_, file)| file);
+    if file.is_empty() { Ok(()) } else { path::check(file) }
+}

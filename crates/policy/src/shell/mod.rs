@@ -1,0 +1,30 @@
+//! What a command line would run.
+//!
+//! [`analyse`] finds every simple command that bash could run, or says that the line is opaque. A
+//! line is read twice: by a reader of our own, which follows bash and gives up on whatever it does
+//! not know, and by a grammar. What only the grammar sees makes the line opaque.
+//!
+//! Invariant: no I/O here, and nothing is ever guessed: unknown means opaque.
+
+mod analysis;
+mod builtins;
+mod declare;
+mod found;
+mod grammar;
+mod harmless;
+mod names;
+mod parse;
+mod portable;
+mod reader;
+mod safe_bins;
+mod wrappers;
+
+pub use analysis::{
+    Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
+};
+pub(crate) use harmless::check_path;
+pub use harmless::{
+    Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
+};
+pub use parse::analyse;
+pub use safe_bins::{check_safe_bins, entries, trusted_folders};
