@@ -122,13 +122,18 @@ pub(crate) fn knows(path: &[String]) -> bool {
     })
 }
 
-/// A list of tables is a table of their numbers. A hook that runs nothing would refuse every call.
-fn numbered(entry: &mut Entry, problems: &mut Problems) {
-    let Value::List(items) = &mut entry.node.value else { return };
+/// A hook that runs nothing would refuse every call.
+fn refuse_empty_hooks(entry: &Entry, problems: &mut Problems) {
+    let Value::List(items) = &entry.node.value else { return };
     for item in items.iter().filter(|item| !runs_something(item)) {
         let message = "a hook needs `command`: a list of the program and its arguments".to_owned();
         problems.add(item.position, "hooks", message);
     }
+}
+
+/// A list of tables is a table of their numbers.
+fn numbered(entry: &mut Entry) {
+    let Value::List(items) = &mut entry.node.value else { return };
     let named = |(number, node): (usize, Node)| {
         let position = node.position;
         Entry { name: format!("{}", number + 1), position, node }
@@ -151,7 +156,10 @@ pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec
     for entry in &mut entries {
         match entry.name.as_str() {
             "agents" => inside(entry, |agents| listed(agents, problems)),
-            "hooks" => numbered(entry, problems),
+            "hooks" => {
+                refuse_empty_hooks(entry, problems);
+                numbered(entry);
+            }
             "tools" => inside(entry, |mut tools| {
                 for entry in &mut tools {
                     match entry.name.as_str() {

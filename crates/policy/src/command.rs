@@ -86,7 +86,11 @@ pub(crate) fn judge(tools: &Tools, caller: &Caller, run: &Run) -> Option<Decisio
 /// Whether `run` only looks at the workspace; else why that is not known. Programs are looked for
 /// when it is executed, and only in trusted folders: one that is not there does no harm.
 fn known_harmless(exec: &Exec, run: &Run) -> Result<(), String> {
-    let Run { command, cwd, env, lasting, .. } = run;
+    let Run { command, cwd, env, lasting, place, .. } = run;
+    if *place == Some(Place::Host) {
+        // A shell looks for programs where agents can put some.
+        return Err("it runs on the host".to_owned());
+    }
     if *lasting == Lasting::Session {
         return Err("it goes on in the background".to_owned());
     }

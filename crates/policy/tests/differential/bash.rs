@@ -82,8 +82,6 @@ pub(crate) fn run(lines: &[String]) -> Vec<Ran> {
             None => break,
         }
     }
-    // What went on in the background writes a moment later.
-    std::thread::sleep(Duration::from_millis(200));
     // What was killed while it wrote has written half of it.
     let mut ran = records(&fs::read(&log).unwrap());
     ran.retain(|one| !endless.contains(&one.line));
@@ -100,14 +98,21 @@ fn stuck(mut bash: Child, at: &Path) -> Option<usize> {
             (now, since) = (line(), Instant::now());
         }
         if since.elapsed() > PATIENCE {
-            #[expect(clippy::disallowed_methods, reason = "the whole group, which is ours")]
-            let mut kill = Command::new("/bin/kill");
-            kill.args(["-KILL", "--", &format!("-{}", bash.id())]).status().unwrap();
+            end_group(bash.id());
             bash.wait().unwrap();
             return now;
         }
     }
+    // What went on in the background writes a moment later, and some of it would do so for ever.
+    std::thread::sleep(Duration::from_millis(200));
+    end_group(bash.id());
     None
+}
+
+fn end_group(id: u32) {
+    #[expect(clippy::disallowed_methods, reason = "the whole group, which is ours")]
+    let mut kill = Command::new("/bin/kill");
+    kill.args(["-KILL", "--", &format!("-{id}")]).stderr(Stdio::null()).status().unwrap();
 }
 
 fn programs(bin: &Path) {
