@@ -1,6 +1,7 @@
 //! Bash is the judge: whatever it runs, `analyse` has listed, or has called the line opaque.
 //!
-//! `SHELL_TEST_LINES=100000 cargo test -p policy --test differential` is the full run.
+//! `SHELL_TEST_LINES=100000 cargo test -p policy --test differential` is the full run; with another
+//! `SHELL_TEST_SEED` the lines are others.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::indexing_slicing, reason = "a test that cannot go on fails")]
@@ -20,10 +21,12 @@ const LINES: usize = 3_000;
 /// Lines in one process.
 const BATCH: usize = 500;
 
-fn lines() -> usize {
-    #[expect(clippy::disallowed_methods, reason = "a switch for the full run")]
-    let wanted = std::env::var("SHELL_TEST_LINES").ok();
-    wanted.and_then(|wanted| wanted.parse().ok()).unwrap_or(LINES)
+/// How many lines, and where chance starts.
+fn size() -> (usize, u64) {
+    #[expect(clippy::disallowed_methods, reason = "switches for the full run")]
+    let wanted = |name| std::env::var(name).ok().and_then(|wanted| wanted.parse::<u64>().ok());
+    let lines = wanted("SHELL_TEST_LINES").and_then(|lines| usize::try_from(lines).ok());
+    (lines.unwrap_or(LINES), wanted("SHELL_TEST_SEED").unwrap_or_default())
 }
 
 /// Whether `ran` is what `command` becomes.
@@ -73,8 +76,9 @@ fn first(wrong: &[String]) -> String {
 
 #[test]
 fn bash_runs_nothing_that_is_not_listed() {
-    let count = lines() / 2;
-    let (opaque, ran) = compare(count, 1, generate::line);
+    let (lines, seed) = size();
+    let count = lines / 2;
+    let (opaque, ran) = compare(count, seed.wrapping_mul(2).wrapping_add(1), generate::line);
     eprintln!("{count} lines from a grammar: {opaque} opaque, {ran} commands ran");
     assert!(ran > count, "only {ran} commands ran");
     assert!(opaque * 3 < count, "{opaque} of {count} are opaque");
@@ -82,8 +86,9 @@ fn bash_runs_nothing_that_is_not_listed() {
 
 #[test]
 fn bash_runs_nothing_that_is_not_listed_in_nonsense_either() {
-    let count = lines() / 2;
-    let (opaque, ran) = compare(count, 2, soup::line);
+    let (lines, seed) = size();
+    let count = lines / 2;
+    let (opaque, ran) = compare(count, seed.wrapping_mul(2).wrapping_add(2), soup::line);
     eprintln!("{count} lines of nonsense: {opaque} opaque, {ran} commands ran");
     assert!(ran > count / 10, "only {ran} commands ran");
 }
