@@ -97,6 +97,7 @@ pub(crate) async fn leaks() {
     // The first ones start what stays until the end.
     let warm = (0..AT_ONCE).map(|number| call(&setup, number, 0));
     futures_util::future::join_all(warm).await;
+    setup.gate.world().settle();
     let before = Left::now(&setup);
     let calls = count("COMMANDS_TEST_CALLS", CALLS);
     let places = Arc::new(Semaphore::new(AT_ONCE));

@@ -4,9 +4,12 @@ use std::{
     os::fd::OwnedFd,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel},
+        mpsc::{
+            Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
+        },
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use rustix::fs::{AtFlags, unlinkat};
@@ -15,6 +18,9 @@ use crate::tree::remove;
 
 /// More than these are removed by who leaves them.
 const WAITING: usize = 256;
+/// Between two attempts, and how many of them there are.
+const PAUSE: Duration = Duration::from_millis(20);
+const TRIES: u32 = 100;
 
 /// What is to be removed.
 #[derive(Debug)]
@@ -54,7 +60,8 @@ impl Sweeper {
             },
         };
         drop(thread);
-        left.remove();
+        // What cannot be removed now is removed at the next start.
+        let _ = left.remove();
     }
 
     /// Waits until everything that was left is gone. May block.
@@ -82,29 +89,50 @@ impl Drop for Sweeper {
     }
 }
 
+/// A command that was killed may still be writing for a moment, and then something is left: it is
+/// tried again. What cannot be removed at last is removed at the next start.
 fn sweep(tasks: &Receiver<Task>) {
-    for task in tasks {
-        match task {
-            Task::Remove(left) => left.remove(),
-            // Nobody has to wait for it any more.
-            Task::Tell(told) => drop(told.send(())),
+    let mut stubborn = Vec::new();
+    loop {
+        let pause = if stubborn.is_empty() { Duration::MAX } else { PAUSE };
+        match tasks.recv_timeout(pause) {
+            Ok(Task::Remove(left)) => stubborn.extend(left.remove().map(|left| (left, 0))),
+            Ok(Task::Tell(told)) => {
+                while !stubborn.is_empty() {
+                    thread::sleep(PAUSE);
+                    stubborn = again(stubborn);
+                }
+                // If nobody waits for it any more, nobody needs to know.
+                let _ = told.send(());
+            }
+            Err(RecvTimeoutError::Timeout) => stubborn = again(stubborn),
+            Err(RecvTimeoutError::Disconnected) if stubborn.is_empty() => return,
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(PAUSE);
+                stubborn = again(stubborn);
+            }
         }
     }
 }
 
+/// Those that are still there, and how often that was tried.
+fn again(stubborn: Vec<(Left, u32)>) -> Vec<(Left, u32)> {
+    let still = |(left, tries): (Left, u32)| Some((left.remove()?, tries + 1));
+    stubborn.into_iter().filter_map(still).filter(|(_, tries)| *tries < TRIES).collect()
+}
+
 impl Left {
-    fn remove(self) {
-        let Self { parent, name, folder } = self;
+    /// Gives it back if something is left.
+    fn remove(self) -> Option<Self> {
+        let Self { parent, name, folder } = &self;
         // All that is left of most of them: what changed was moved away, and `work` is the kernel's.
         let usual = || {
             for inner in ["upper", "work/work", "work"] {
-                unlinkat(&folder, inner, AtFlags::REMOVEDIR)?;
+                unlinkat(folder, inner, AtFlags::REMOVEDIR)?;
             }
-            unlinkat(&parent, &name, AtFlags::REMOVEDIR)
+            unlinkat(parent, name, AtFlags::REMOVEDIR)
         };
-        if usual().is_err() {
-            // What cannot be removed now is removed at the next start.
-            let _ = remove(&parent, name.as_str());
-        }
+        let is_gone = usual().is_ok() || remove(parent, name.as_str()).is_ok();
+        (!is_gone).then_some(self)
     }
 }
