@@ -29,7 +29,8 @@ fn sample(kind: Kind) -> String {
 
 #[test]
 fn the_documented_defaults_are_the_defaults() {
-    for key in keys().iter().filter(|key| !key.default.is_empty()) {
+    // A table with a name of its own is not there by default.
+    for key in keys().iter().filter(|key| !key.default.is_empty() && !key.path.contains('<')) {
         let text = format!("{} = {}", key.path, key.default);
         assert_eq!(read(&text), Config::default(), "{text}");
     }
