@@ -40,6 +40,8 @@ pub struct Call {
     /// An operation of the gate's own brings its plan along, or why it cannot be made.
     pub(crate) own: Option<Result<Planned, ToolError>>,
     pub(crate) planned: Option<Planned>,
+    /// Whether a permission counted as given because nobody is ever asked.
+    pub(crate) unasked: bool,
     pub(crate) permit: Option<Permit>,
     pub(crate) context: Option<ToolContext>,
 }

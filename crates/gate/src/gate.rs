@@ -338,6 +338,7 @@ impl Gate {
             deadline: None,
             own,
             planned: None,
+            unasked: false,
             permit: None,
             context: None,
         }

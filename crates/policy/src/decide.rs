@@ -197,17 +197,6 @@ mod tests {
         let node = run(|run| run.place = Some(Place::Node));
         let elevated = run(|run| run.elevated = true);
         let plain = run(|_| {});
-        let looks = |change: fn(&mut Run)| {
-            let mut run = Run::new("ls -la | head");
-            change(&mut run);
-            run
-        };
-        let harmless = looks(|_| {});
-        let with_variables = looks(|run| {
-            run.env.insert("LD_PRELOAD".to_owned(), "./x.so".to_owned());
-        });
-        let elsewhere = looks(|run| run.cwd = FilePath::new("/etc"));
-        let in_background = looks(|run| run.lasting = Lasting::Session);
         for (config, run, expected) in [
             ("", &plain, "allow smart"),
             ("", &background, "ask smart.act"),
@@ -225,16 +214,6 @@ mod tests {
             ("exec.security = 'safe-bin'", &plain, "ask exec.safe_bin"),
             ("exec.security = 'safe-bin'\nask = 'auto'", &plain, "deny exec.safe_bin"),
             ("exec.security = 'paranoid'", &plain, "deny exec.paranoid"),
-            ("", &harmless, "allow exec.harmless"),
-            ("exec.network.access = 'full'", &harmless, "allow exec.harmless"),
-            ("exec.security = 'safe-bin'", &harmless, "allow exec.harmless"),
-            ("exec.security = 'safe-bin'\nask = 'auto'", &harmless, "allow exec.harmless"),
-            ("exec.security = 'safe-bin'\nask = 'always'", &harmless, "ask ask.always"),
-            ("exec.security = 'paranoid'", &harmless, "allow exec.harmless"),
-            ("exec.security = 'paranoid'", &with_variables, "deny exec.paranoid"),
-            ("exec.security = 'paranoid'", &elsewhere, "deny exec.paranoid"),
-            ("exec.security = 'paranoid'", &in_background, "deny exec.paranoid"),
-            ("exec.host = 'container'", &harmless, "deny exec.host"),
             ("elevated.enabled = true", &elevated, "deny elevated"),
             (
                 "ask = 'auto'\nelevated = {enabled = true, allow_from = ['owner']}",

@@ -13,7 +13,7 @@ use std::{
 use policy::Verdict;
 use tool::{Capability, ContextParts, ToolContext, ToolError, ToolResult};
 
-use super::{Considered, consider, resolve::find, standing};
+use super::{Considered, Standing, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
     pipeline::{Next, Stage},
@@ -77,7 +77,10 @@ impl Contain {
         if !same || approved {
             let plan = call.planned()?.plan();
             for capability in plan.capabilities() {
-                standing(&self.0, &call.caller, plan, capability).await?;
+                let standing = standing(&self.0, &call.caller, plan, capability).await?;
+                if call.unasked && matches!(standing, Standing::Ask(_)) {
+                    return Err(changed("people are asked about a permission now"));
+                }
             }
         }
         if same {

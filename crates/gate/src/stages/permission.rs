@@ -21,11 +21,15 @@ pub(crate) struct Permission(pub(crate) Arc<Shared>);
 impl Stage for Permission {
     const NAME: &'static str = "permission";
 
-    async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
+    async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         if call.origin == Origin::Caller {
-            let plan = call.planned()?.plan();
+            let plan = call.planned()?.plan().clone();
             for capability in plan.capabilities() {
-                self.check(&call, plan, capability).await?;
+                match standing(&self.0, &call.caller, &plan, capability).await? {
+                    Standing::Granted => {}
+                    Standing::Unasked => call.unasked = true,
+                    Standing::Ask(decision) => self.ask(&call, capability, &decision).await?,
+                }
             }
         }
         next.run(call).await
@@ -33,18 +37,6 @@ impl Stage for Permission {
 }
 
 impl Permission {
-    async fn check(
-        &self,
-        call: &Call,
-        plan: &Plan,
-        capability: Capability,
-    ) -> Result<(), ToolError> {
-        match standing(&self.0, &call.caller, plan, capability).await? {
-            Standing::Granted => Ok(()),
-            Standing::Ask(decision) => self.ask(call, capability, &decision).await,
-        }
-    }
-
     /// An answer for always that covers all of the permission becomes the permission itself.
     async fn ask(
         &self,
@@ -88,6 +80,8 @@ impl Permission {
 /// How it stands between a caller and a capability that is not refused.
 pub(crate) enum Standing {
     Granted,
+    /// Nobody decided, and nobody is ever asked: what policy gives, runs.
+    Unasked,
     Ask(Decision),
 }
 
@@ -102,8 +96,7 @@ pub(crate) async fn standing(
     let never_asks = policy::mode(&shared.settings.load().config.tools, plan) == Ask::Auto;
     match shared.permissions.state(&shared.db, caller, capability).await? {
         PermissionState::Granted => Ok(Standing::Granted),
-        // What policy gives, runs.
-        PermissionState::Ask if never_asks => Ok(Standing::Granted),
+        PermissionState::Ask if never_asks => Ok(Standing::Unasked),
         PermissionState::Ask => {
             let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
             Ok(Standing::Ask(Decision::new(Verdict::Ask, &scope(capability), reason)))

@@ -22,7 +22,6 @@ mod wrappers;
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
-pub(crate) use harmless::check_path;
 pub use harmless::{
     Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
 };

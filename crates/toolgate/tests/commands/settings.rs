@@ -8,7 +8,7 @@ use toolgate::Caller;
 
 use crate::{
     alone::ALONE,
-    helper::{AUTO, Setup, error, trial},
+    helper::{AUTO, STARTED, Setup, error, trial},
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -16,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_setting_that_forbids_a_command_refuses_it", a_setting_that_forbids),
         trial("limits_hold_a_command", limits_hold_a_command),
         trial("a_command_needs_the_permission", a_command_needs_the_permission),
+        trial("a_command_that_waited_needs_the_permission_of_now", a_command_that_waited),
         Trial::test("less_isolation_than_asked_for_refuses_the_command", || {
             less_isolation_than_asked_for();
             Ok(())
@@ -87,6 +88,24 @@ async fn a_command_needs_the_permission() {
     let member = Caller::member("bo", "main");
     let outcome = setup.call_as(&member, "exec", json!({"command": "echo x > x"})).await;
     assert_eq!(outcome["status"], "error", "{outcome}");
+    assert_eq!(setup.text("x"), None);
+}
+
+/// It was let in where nobody is asked; by the time it is its turn, somebody is.
+async fn a_command_that_waited() {
+    let setup = Setup::with(&format!("{AUTO}[limits]\ncalls_per_agent = 1\n")).await;
+    let stranger = Caller::owner("stranger");
+    let command = format!("{STARTED}; sleep 1000");
+    let first = setup.begin(&stranger, json!({"command": command})).await;
+    let waiting = setup.call_as(&stranger, "exec", json!({"command": "echo x > x"}));
+    let change = async {
+        // Time to get in line; whether it does or comes later, it must not run.
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        setup.gate.reload(config::parse("", "toolgate.toml").unwrap()).unwrap();
+        first.drop_it();
+    };
+    let (outcome, ()) = tokio::join!(waiting, change);
+    assert_eq!(outcome["error_type"], "permission_denied", "{outcome}");
     assert_eq!(setup.text("x"), None);
 }
 

@@ -13,7 +13,6 @@ mod table;
 use super::{Analysis, Command, analyse};
 
 pub use entry::{Entry, Operands};
-pub(crate) use path::check as check_path;
 pub use steps::{Argv, Harmless, Step, Stream, Streams};
 
 /// Whether a line is known to be harmless.

@@ -3,7 +3,7 @@
 use crate::is_credential;
 
 /// Whether `path` stays within the workspace as it is written, and holds no secrets by its name.
-pub(crate) fn check(path: &str) -> Result<(), String> {
+pub(super) fn check(path: &str) -> Result<(), String> {
     let refuse = |why: &str| Err(format!("`{path}` {why}"));
     if path.is_empty() {
         return refuse("is no path");

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
-use config::{Ask, Security, Tools};
+use config::{Ask, Exec, Security, Tools};
 use policy::{
     Situation,
-    shell::{Analysis, Command, analyse},
+    shell::{Analysis, Command, Judgement, Known, analyse, entries, harmless, trusted_folders},
     url::UrlRules,
 };
 use serde_json::Value;
@@ -57,11 +57,23 @@ impl Checker for Commands {
         let caller = &Caller::owner("main");
         let decision = policy::decide(Situation { tools, urls, caller }, &plan, &Facts::default());
         let shown = Answer { input: text.into(), decision, plan: None }.shown()?;
-        Ok(Shown { words: format!("{}{}", shown.words, found(text)), ..shown })
+        let known = known(text, &tools.exec);
+        Ok(Shown { words: format!("{}{}{known}", shown.words, found(text)), ..shown })
     }
 
     fn unreadable(&self, input: Value, problem: &str) -> Result<Shown> {
         Answer::unreadable(input, problem).shown()
+    }
+}
+
+/// What the list of harmless commands says, for people.
+fn known(line: &str, exec: &Exec) -> String {
+    let (entries, trusted) = (entries(exec), trusted_folders(exec));
+    match harmless(line, Known { entries: &entries, find: &|_| None, trusted: &trusted }) {
+        Judgement::Harmless(_) => "\n  It is on the list of harmless commands".to_owned(),
+        Judgement::Not(reason) => {
+            format!("\n  It is not on the list of harmless commands: {}", visible(&reason))
+        }
     }
 }
 
