@@ -32,8 +32,8 @@ use crate::{
     time::micros,
 };
 
-/// The format this code reads and writes.
-const FORMAT: i64 = 1;
+/// What makes a database of the next format from one of the format before; the first one from none.
+const FORMATS: &[&str] = &[include_str!("db/schema.sql"), include_str!("db/schema_2.sql")];
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -88,19 +88,13 @@ fn options(path: &Path) -> SqliteConnectOptions {
 
 async fn migrate(pool: &SqlitePool, path: &Path) -> Result<(), StoreError> {
     let found = sqlx::query_scalar::<_, i64>("PRAGMA user_version").fetch_one(pool).await?;
-    match found {
-        0 => {
-            let schema = concat!(
-                "BEGIN; ",
-                include_str!("db/schema.sql"),
-                "PRAGMA user_version = 1; COMMIT;"
-            );
-            sqlx::raw_sql(schema).execute(pool).await?;
-            Ok(())
-        }
-        FORMAT => Ok(()),
-        found => Err(StoreError::Newer { path: path.to_owned(), found }),
+    let known = usize::try_from(found).ok().and_then(|found| FORMATS.get(found..));
+    let missing = known.ok_or_else(|| StoreError::Newer { path: path.to_owned(), found })?;
+    for (format, change) in (found + 1..).zip(missing) {
+        let sql = format!("BEGIN; {change} PRAGMA user_version = {format}; COMMIT;");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(pool).await?;
     }
+    Ok(())
 }
 
 /// Takes back the questions of calls whose process died, so that nobody answers what nobody waits
