@@ -113,6 +113,12 @@ const TOOLS: &[Key] = &[
         |c, _| &mut c.tools.ask,
     ),
     key(
+        "tools.approvers",
+        "[]",
+        "Users who may answer questions besides the owner, by their ids; never about calls on their own behalf.",
+        |c, _| &mut c.tools.approvers,
+    ),
+    key(
         "tools.fs.roots",
         "[]",
         "Folders that file tools can see besides the workspace.",

@@ -9,9 +9,11 @@ use std::{
 
 use policy::Decision;
 use serde_json::Value;
-use tool::{CallId, Caller, Effects, Live, Place, Plan, Prepared, ToolContext, ToolError, Updates};
+use tool::{
+    CallId, Caller, Effects, Live, Pinned, Place, Plan, Prepared, ToolContext, ToolError, Updates,
+};
 
-use crate::{registry::Entry, stages::OpenEntry, stages::Permit, turn::Turn};
+use crate::{registry::Entry, slots::Slot, stages::OpenEntry, stages::Permit, turn::Turn};
 
 /// A call. Each stage that learns something about it fills in one more field.
 pub struct Call {
@@ -42,7 +44,11 @@ pub struct Call {
     pub(crate) planned: Option<Planned>,
     /// Whether a permission counted as given because nobody is ever asked.
     pub(crate) unasked: bool,
+    /// What its command depends on, once somebody was asked about it.
+    pub(crate) pinned: Option<Arc<Pinned>>,
     pub(crate) permit: Option<Permit>,
+    /// Its place among the running calls; empty while a person is waited for.
+    pub(crate) slot: Arc<Mutex<Option<Slot>>>,
     pub(crate) context: Option<ToolContext>,
 }
 

@@ -7,10 +7,11 @@ use serde_json::Value;
 use tool::{Caller, Plan, ToolError};
 
 use crate::{
-    ask::{Asking, remembered},
+    ask::remembered,
     call::Planned,
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
+    subject::{Exact, pin},
 };
 
 /// What would happen to a call.
@@ -46,20 +47,25 @@ async fn decided(
     tool: &str,
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
+    let exact = || async {
+        let pinned = pin(shared, caller, planned.plan()).await?;
+        let caller = Arc::new(caller.clone());
+        Ok::<_, ToolError>(Exact::new(&caller, tool.into(), planned, pinned.as_deref()))
+    };
     for capability in planned.plan().capabilities() {
         if let Standing::Ask(decision) =
             standing(shared, caller, planned.plan(), capability).await?
         {
-            let asking = Asking { caller, tool, planned, rule: &decision.rule };
-            if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
+            let scopes = [scope(capability)];
+            if remembered(shared, &exact().await?, &decision.rule, &scopes).await?.is_none() {
                 return Ok(Considered { decision, error: None });
             }
         }
     }
     let mut considered = consider(shared, caller, planned).await?;
     if considered.decision.verdict == Verdict::Ask {
-        let asking = Asking { caller, tool, planned, rule: &considered.decision.rule };
-        if let Some(grant) = remembered(shared, asking, &scopes(shared, planned)).await? {
+        let (rule, scopes) = (&considered.decision.rule, scopes(shared, planned));
+        if let Some(grant) = remembered(shared, &exact().await?, rule, &scopes).await? {
             let reason = format!("{} agreed to it before", grant.granted_by);
             let rule = format!("approval:{}", grant.id);
             considered.decision = Decision::new(Verdict::Allow, &rule, reason);

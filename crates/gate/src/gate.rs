@@ -339,7 +339,9 @@ impl Gate {
             own,
             planned: None,
             unasked: false,
+            pinned: None,
             permit: None,
+            slot: Arc::default(),
             context: None,
         }
     }

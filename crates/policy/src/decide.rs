@@ -4,7 +4,7 @@ use std::fmt;
 
 use config::{Ask, Tools};
 use serde::Serialize;
-use tool::{Caller, Effect, Facts, Lasting, Need, Plan, Run};
+use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Run};
 
 use crate::{
     command::{asking, judge},
@@ -98,6 +98,19 @@ pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
     if plan.command().is_some() { asking(tools) } else { tools.ask.value }
 }
 
+/// Whether a person has to see what a command changed before it is kept, because by it so much of what
+/// was there before would be `lost`.
+pub fn review(tools: &Tools, plan: &Plan, lost: Extent) -> Option<Decision> {
+    let Extent { files, bytes } = lost;
+    let is_large = files > MUCH.0 || bytes > MUCH.1;
+    (is_large && mode(tools, plan) == Ask::Smart)
+        .then(|| Decision::new(Verdict::Ask, "smart.large", losing(files, bytes)))
+}
+
+fn losing(files: u64, bytes: u64) -> String {
+    format!("it replaces or removes {files} files of {bytes} bytes together")
+}
+
 const fn run_of(need: &Need) -> Option<&Run> {
     match need {
         Need::Run(run) => Some(run),
@@ -145,8 +158,7 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
     }
     let (files, bytes) = replaced(plan, facts);
     if files > MUCH.0 || bytes > MUCH.1 {
-        let reason = format!("it replaces or removes {files} files of {bytes} bytes together");
-        return Decision::new(Verdict::Ask, "smart.much", reason);
+        return Decision::new(Verdict::Ask, "smart.much", losing(files, bytes));
     }
     Decision::new(Verdict::Allow, "smart", format!("{} runs without asking", plan.effects()))
 }

@@ -21,7 +21,7 @@ mod warnings;
 pub use catalogue::planned;
 pub use command::complete;
 pub use credential::is_credential;
-pub use decide::{Decision, Situation, Verdict, decide, mode};
+pub use decide::{Decision, Situation, Verdict, decide, mode, review};
 pub use explain::{Explanation, LayerVerdict, explain};
 pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};

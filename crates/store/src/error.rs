@@ -30,7 +30,7 @@ pub enum StoreError {
     Erased(CallId),
     #[error("{0} questions of this session wait for an answer already")]
     TooManyOpen(u32),
-    #[error("no approval `{0}`; `toolgate approvals list` shows them")]
+    #[error("there is no question `{0}`; `toolgate approvals list` shows them")]
     UnknownApproval(ApprovalId),
     #[error("approval `{id}` is {status} already")]
     NotPending { id: ApprovalId, status: ApprovalStatus },

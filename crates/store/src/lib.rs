@@ -14,8 +14,8 @@ mod names;
 mod time;
 
 pub use db::{
-    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
-    Permission, PermissionState, Wanted, Which, withdraw_questions,
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, EXACT, Grant,
+    NewApproval, Permission, PermissionState, Wanted, Which, leave_questions,
 };
 pub use error::StoreError;
 pub use journal::{

@@ -1,10 +1,11 @@
 //! What a call and its handles share while it runs.
 
 use std::{
-    sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError},
-    time::Duration,
+    sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError},
+    time::{Duration, Instant},
 };
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Changed, ToolError};
@@ -17,6 +18,30 @@ pub struct Live {
     timed_out: Mutex<Option<Duration>>,
     ended: RwLock<bool>,
     changed: Mutex<Vec<Changed>>,
+    pauses: Mutex<Pauses>,
+    resumed: Notify,
+}
+
+/// When the time of a call stood still.
+#[derive(Debug, Default)]
+struct Pauses {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+/// While this is there, the time of the call stands still: a person is waited for.
+#[derive(Debug)]
+pub struct Paused<'a>(&'a Live);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        let mut pauses = self.0.pauses();
+        if let Some(since) = pauses.since.take() {
+            pauses.before += since.elapsed();
+        }
+        drop(pauses);
+        self.0.resumed.notify_waiters();
+    }
 }
 
 /// While this is held the call cannot end.
@@ -78,6 +103,38 @@ impl Live {
         self.cancel.cancel();
     }
 
+    /// Lets the time of the call stand still.
+    pub fn pause(&self) -> Paused<'_> {
+        self.pauses().since.get_or_insert_with(Instant::now);
+        Paused(self)
+    }
+
+    /// Returns when the call has had `most` time since `began`, pauses not counted.
+    pub async fn spent(&self, began: Instant, most: Duration) {
+        loop {
+            let mut resumed = std::pin::pin!(self.resumed.notified());
+            // Before the look, so that an end of the pause between the two is noticed.
+            resumed.as_mut().enable();
+            let (paused, before) = {
+                let pauses = self.pauses();
+                (pauses.since.is_some(), pauses.before)
+            };
+            if paused {
+                resumed.await;
+                continue;
+            }
+            let end = began + most + before;
+            if Instant::now() >= end {
+                return;
+            }
+            tokio::time::sleep_until(end.into()).await;
+        }
+    }
+
+    fn pauses(&self) -> MutexGuard<'_, Pauses> {
+        self.pauses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Remembers what was changed, for the outcome.
     pub fn note(&self, changed: &[Changed]) {
         let mut all = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,5 +144,23 @@ impl Live {
     /// What was changed so far.
     pub fn changed(&self) -> Vec<Changed> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_pause_takes_none_of_the_time_of_a_call() {
+        let live = Live::default();
+        let began = Instant::now();
+        let pause = async {
+            let paused = live.pause();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            drop(paused);
+        };
+        tokio::join!(pause, live.spent(began, Duration::from_millis(50)));
+        assert!(began.elapsed() >= Duration::from_millis(250));
     }
 }

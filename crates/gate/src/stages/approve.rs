@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use policy::{Decision, Situation, Verdict, decide, url::UrlRules};
+use store::EXACT;
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Asked, ask},
+    ask::{Asked, Shown, ask},
     call::{Call, Origin, Planned},
     pipeline::{Next, Stage},
     shared::Shared,
+    subject::Subject,
 };
 
 /// Decides by policy, asks a person where policy says so, and issues the permit.
@@ -45,8 +47,9 @@ impl Stage for Approve {
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
-                let scopes = scopes(&self.0, call.planned()?);
-                let Asked { approval, .. } = ask(&self.0, &call, &decision, scopes).await?;
+                let shown = Shown::scopes(scopes(&self.0, call.planned()?));
+                let subject = Subject::of(&self.0, &mut call).await?;
+                let Asked { approval, .. } = ask(&self.0, &subject, &decision, shown).await?;
                 call.learnt.now().approval = Some(approval);
             }
             Verdict::Deny => {
@@ -99,16 +102,22 @@ async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Fac
     Ok(Facts { paths })
 }
 
-/// What an answer for always can be scoped to besides this exact call: the host all of it goes to, or
-/// folders all of it is beneath, by where they are, so that the answer holds in no other workspace.
+/// What an answer can be remembered for: this exact call; the host all of it goes to; folders all of
+/// it is beneath; the program of its command, with the same flags. Folders count by where they are, so
+/// that the answer holds in no other workspace.
 pub(crate) fn scopes(shared: &Shared, planned: &Planned) -> Vec<String> {
+    let exact = std::iter::once(EXACT.to_owned());
+    if let Some(run) = planned.plan().command() {
+        let workspace = planned.workspace().map_or(".", |root| root.as_ref());
+        return exact.chain(policy::shell::program_scope(run, workspace)).collect();
+    }
     let settings = shared.settings.load();
     let mut hosts = planned.plan().needs().iter().map(|need| host(need, &settings.urls));
     if let Some(Some(first)) = hosts.next() {
         let same = hosts.all(|host| host.as_ref() == Some(&first));
-        return if same { vec![first] } else { Vec::new() };
+        return exact.chain(same.then_some(first)).collect();
     }
-    folders(planned)
+    exact.chain(folders(planned)).collect()
 }
 
 /// Only for what changes nothing there: a host that may be asked may not thereby be told.

@@ -11,13 +11,15 @@ use std::{
 };
 
 use policy::Verdict;
-use tool::{Capability, ContextParts, ToolContext, ToolError, ToolResult};
+use tool::{Capability, ContextParts, Execution, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, Standing, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
     pipeline::{Next, Stage},
+    review::HoldsChanges,
     shared::Shared,
+    subject::Subject,
 };
 
 /// A pure call is recorded with its outcome, unless it runs longer than this.
@@ -102,10 +104,10 @@ impl Contain {
 
     #[expect(clippy::disallowed_methods, reason = "the one place that builds a context")]
     fn context(&self, call: &Call) -> Result<ToolContext, ToolError> {
+        let exec = self.execution(call)?;
         let tool = call.tool()?;
         let uses = |capability| tool.info().uses.contains(&capability);
         let disk = uses(Capability::Files).then(|| self.0.world.disk(&call.caller)).transpose()?;
-        let exec = uses(Capability::Exec).then(|| self.0.world.exec(&call.caller)).transpose()?;
         let net = uses(Capability::Network).then(|| self.0.world.net(&call.caller)).transpose()?;
         Ok(ToolContext::new(ContextParts {
             call: call.id,
@@ -121,6 +123,23 @@ impl Contain {
             exec,
             log: Arc::new(self.0.journal.clone()),
         }))
+    }
+}
+
+impl Contain {
+    /// What a tool that runs commands runs them with.
+    fn execution(&self, call: &Call) -> Result<Option<Execution>, ToolError> {
+        if !call.tool()?.info().uses.contains(&Capability::Exec) {
+            return Ok(None);
+        }
+        let review = HoldsChanges {
+            shared: self.0.clone(),
+            subject: Subject::known(call)?,
+            learnt: call.learnt.clone(),
+            slot: call.slot.clone(),
+        };
+        let exec = self.0.world.exec(&call.caller)?;
+        Ok(Some(Execution { exec, review: Arc::new(review), pinned: call.pinned.clone() }))
     }
 }
 

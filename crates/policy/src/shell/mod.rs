@@ -15,8 +15,11 @@ mod harmless;
 mod names;
 mod parse;
 mod portable;
+mod programs;
 mod reader;
 mod safe_bins;
+mod scope;
+mod scripts;
 mod wrappers;
 
 pub use analysis::{
@@ -27,3 +30,5 @@ pub use harmless::{
 };
 pub use parse::analyse;
 pub use safe_bins::{check_safe_bins, entries, trusted_folders};
+pub use scope::program_scope;
+pub use scripts::scripts;

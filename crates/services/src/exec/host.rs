@@ -23,6 +23,7 @@ use super::{
     foreground::attend,
     identity::Author,
     job::{Asked, shell, stdio},
+    pin,
     problem::not_started,
     settings::RunSettings,
     toolchains,
@@ -60,7 +61,9 @@ async fn begin(runner: &Runner, start: Start<'_>) -> Result<sandbox::Process, To
 
 /// Puts the job together. May block.
 fn job(world: &World, settings: &RunSettings, asked: &Asked) -> Result<HostJob, ToolError> {
-    let Asked { run, how, caller } = asked;
+    // Nothing can be mounted over a script here: what follows is the moment after this.
+    pin::check(world, settings, asked)?;
+    let Asked { run, how, caller, pinned: _ } = asked;
     let root = world.root(caller)?;
     let person = person();
     let shell = shell();

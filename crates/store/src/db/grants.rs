@@ -6,7 +6,7 @@ use serde::Serialize;
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 use tool::Digest;
 
-use super::{Answer, Approval, Db, Decision, approvals::parsed};
+use super::{Answer, Approval, Db, Decision, EXACT, approvals::parsed};
 use crate::{
     ApprovalId, StoreError,
     time::{from_micros, micros, shown, shown_if_any},
@@ -92,8 +92,9 @@ impl Db {
         now: SystemTime,
     ) -> Result<Option<Grant>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ? AND agent = ? AND rule = ?
-             AND (session IS NULL OR session = ?) AND (expires_at IS NULL OR expires_at > ?)
+            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ?1 AND agent = ?2 AND rule = ?3
+             AND (session IS NULL OR session = ?4) AND (expires_at IS NULL OR expires_at > ?5)
+             AND (fingerprint = ?6 OR scope IN (SELECT value FROM json_each(?7)))
              ORDER BY granted_at",
         )
         .bind(wanted.user)
@@ -101,6 +102,8 @@ impl Db {
         .bind(wanted.rule)
         .bind(wanted.session)
         .bind(micros(now))
+        .bind(wanted.fingerprint.to_string())
+        .bind(serde_json::to_string(wanted.scopes)?)
         .fetch_all(&self.pool)
         .await?;
         let grants: Vec<_> = rows.iter().map(read).collect::<Result<_, _>>()?;
@@ -137,7 +140,9 @@ pub(super) async fn insert(
     let request = &approval.request;
     let (session, scope, expires) = match &answer.decision {
         Decision::AllowSession => (Some(&request.session), None, None),
-        Decision::AllowAlways { scope, expires } => (None, scope.as_ref(), *expires),
+        Decision::AllowAlways { scope, expires } => {
+            (None, Some(scope).filter(|scope| *scope != EXACT), *expires)
+        }
         Decision::AllowOnce | Decision::Deny => return Ok(()),
     };
     sqlx::query(

@@ -11,7 +11,8 @@ use toolgate::CallId;
 use crate::{
     cli::{Global, duration},
     context, output,
-    terminal::{indented, needs_in_words, visible},
+    question::{indented, needs_in_words},
+    visible::visible,
 };
 
 /// Longer ones are cut in the table.

@@ -10,7 +10,7 @@ use toolgate::{Caller, Confined, Gate};
 use crate::{
     cli::{Global, Identity},
     context, output,
-    terminal::visible,
+    visible::visible,
 };
 
 /// Show who may use what, and why.

@@ -13,7 +13,7 @@ use tool::{Facts, Run};
 use toolgate::{Caller, Need, Plan};
 
 use super::{Checker, Input, Shown, answer::Answer};
-use crate::{cli::Global, context, terminal::visible};
+use crate::{cli::Global, context, visible::visible};
 
 /// Say whether a command may run, and which programs it would start.
 #[derive(Debug, Args)]
