@@ -7,6 +7,7 @@
     reason = "the real binary is started, and a failed setup should fail the test"
 )]
 
+mod answering;
 mod asking;
 mod calling;
 mod checking;

@@ -14,6 +14,7 @@
 
 mod advisories;
 mod alone;
+mod approving;
 mod basics;
 #[expect(dead_code, reason = "the tests of the command line use all of it")]
 #[path = "../cli/helper.rs"]
@@ -26,6 +27,7 @@ mod lifetime;
 mod network;
 mod output;
 mod processes;
+mod prompting;
 mod settings;
 mod terminal;
 mod undoing;
@@ -57,6 +59,8 @@ fn main() {
     trials.extend(within::trials());
     trials.extend(terminal::trials());
     trials.extend(work::trials());
+    trials.extend(approving::trials());
+    trials.extend(prompting::trials());
     trials.extend(advisories::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
