@@ -13,6 +13,7 @@ mod found;
 mod grammar;
 mod harmless;
 mod names;
+mod needs;
 mod parse;
 mod portable;
 mod programs;
@@ -28,6 +29,7 @@ pub use analysis::{
 pub use harmless::{
     Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
 };
+pub use needs::{Needs, Network, needs};
 pub use parse::analyse;
 pub use safe_bins::{check_safe_bins, entries, trusted_folders};
 pub use scope::program_scope;
