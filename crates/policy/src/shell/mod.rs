@@ -22,8 +22,6 @@ mod wrappers;
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
-pub use harmless::{
-    Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
-};
+pub use harmless::{Entry, Harmless, Judgement, Known, Operands, harmless};
 pub use parse::analyse;
-pub use safe_bins::{check_safe_bins, entries, trusted_folders};
+pub use safe_bins::{SafeList, check_safe_bins};
