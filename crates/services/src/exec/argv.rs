@@ -23,10 +23,10 @@ pub(super) struct Argument {
 }
 
 impl Argument {
-    pub(super) fn new(argv: &Argv, cwd: &FilePath, start: Start<'_>) -> Self {
+    pub(super) fn new(argv: Argv, cwd: &FilePath, start: Start<'_>) -> Self {
         let asked = Asked::from(start);
         let run = Run { cwd: cwd.clone(), reach: Reach::Nobody, ..asked.run };
-        Self { argv: argv.clone(), asked: Asked { run, ..asked } }
+        Self { argv, asked: Asked { run, ..asked } }
     }
 
     pub(super) async fn begin(

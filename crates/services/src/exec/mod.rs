@@ -8,6 +8,7 @@ mod egress;
 mod environment;
 mod filter;
 mod foreground;
+mod git;
 mod heard;
 mod host;
 mod identity;

@@ -19,14 +19,18 @@ use super::{
     Ground, Runner,
     argv::Argument,
     foreground::{Stopped, ended},
+    git,
     heard::Heard,
     host,
     job::shell,
     problem::not_started,
     pump::Pump,
-    watch::Watch,
+    watch::{Event, Watch},
     workdir::workdir,
 };
+
+/// More than a repository has to say about itself.
+const MOST_SAID: usize = 1 << 20;
 
 /// Runs the steps of a line, in order, each with all of its programs at once.
 pub(super) async fn run(
@@ -172,8 +176,31 @@ impl<'a> Line<'a> {
             stderr: to(streams.errors, usual.errors, &usual.output)?,
         };
         drop(usual.output);
+        let mut argv = argv.clone();
+        argv.env.extend(self.disarm(&argv).await?);
         let argument = Argument::new(argv, &self.cwd, self.start);
         argument.begin(self.runner, self.ground, stdio).await.map(Some)
+    }
+
+    /// Variables without which the program would run what the workspace names.
+    async fn disarm(&self, argv: &Argv) -> Result<Vec<(String, String)>, ToolError> {
+        let Some(question) = git::question(argv) else { return Ok(Vec::new()) };
+        let (output, from_output) = Output::pipe().map_err(ToolError::internal)?;
+        let stdio = Stdio::Given { stdin: null()?, stdout: output, stderr: null()? };
+        let argument = Argument::new(question, &self.cwd, self.start);
+        let process = argument.begin(self.runner, self.ground, stdio).await?;
+        let deadline = self.began + self.start.how.timeout;
+        let mut watch = Watch::over(vec![process], Pump::new(Some(from_output), None), deadline);
+        let mut said = Vec::new();
+        loop {
+            match watch.next(self.start.live.cancellation().cancelled()).await {
+                Event::Wrote(_, bytes) if said.len() < MOST_SAID => said.extend_from_slice(bytes),
+                Event::Wrote(..) | Event::Ending => {}
+                Event::Ended => break,
+            }
+        }
+        self.start.live.check()?;
+        git::answer(&said)
     }
 
     async fn open(&self, file: &str) -> Result<OwnedFd, ToolError> {

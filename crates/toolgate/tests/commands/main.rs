@@ -20,6 +20,7 @@ mod basics;
 mod cli;
 mod conflicts;
 mod environment;
+mod harmless;
 mod helper;
 mod hooks;
 mod lifetime;
@@ -58,5 +59,6 @@ fn main() {
     trials.extend(terminal::trials());
     trials.extend(work::trials());
     trials.extend(advisories::trials());
+    trials.extend(harmless::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
