@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use tool::Place;
+use tool::{Ask, Place};
 
-use crate::{Ask, Hosts, SafeBin, Spanned};
+use crate::{Hosts, SafeBin, Spanned};
 
 /// How commands run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -65,5 +65,6 @@ pub use secrets::{SecretValue, resolve_secrets};
 pub use setting::parse_duration;
 pub use spanned::{At, Spanned};
 pub use store::Store;
-pub use tools::{Ask, Fs, Names, Tools, names};
+pub use tool::Ask;
+pub use tools::{Fs, Names, Tools, names};
 pub use web::{Fetch, Hosts, Network, Web};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use tool::FilePath;
+use tool::{Ask, FilePath};
 
 use crate::{Elevated, Exec, Isolation, Layer, ProfileName, Spanned, Web};
 
@@ -96,34 +96,4 @@ pub struct Fs {
     pub roots: Spanned<Vec<Spanned<PathBuf>>>,
     /// Paths nobody may write, besides the built-in list.
     pub protected: Spanned<Vec<Spanned<FilePath>>>,
-}
-
-/// When a person is asked; a later one is stricter.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ask {
-    /// Never.
-    Auto,
-    /// When a call changes something that cannot be undone.
-    #[default]
-    Smart,
-    /// Whenever a call changes something.
-    Always,
-}
-
-impl Ask {
-    /// Every variant, mildest first.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Smart, Self::Always];
-
-    /// The names people write, in the same order.
-    pub(crate) const NAMES: &'static [&'static str] =
-        &[Self::Auto.name(), Self::Smart.name(), Self::Always.name()];
-
-    /// The name people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Smart => "smart",
-            Self::Always => "always",
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, time::Duration};
 
 use config::Config;
-use policy::url::UrlRules;
+use policy::{shell::SafeList, url::UrlRules};
 use tool::{Rate, Redact, ToolInfo};
 
 use crate::{
@@ -19,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) slots: SlotLimits,
     pub(crate) arguments: ArgumentLimits,
     pub(crate) urls: UrlRules,
+    pub(crate) safe: SafeList,
 }
 
 impl Settings {
@@ -39,6 +40,7 @@ impl Settings {
                 depth: limits.depth.value,
             },
             urls: UrlRules::new(&config.tools.web.network),
+            safe: SafeList::new(&config.tools.exec),
             config,
             redactor,
         }

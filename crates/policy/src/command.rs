@@ -1,14 +1,18 @@
 //! Commands: where they run, whom they reach, and whether they may.
 
 use config::{Access, Ask, Elevated, Exec, Security, Switch, Tools};
-use tool::{Caller, Need, Place, Plan, Reach, Run};
+use tool::{Caller, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
 
-use crate::{Decision, Verdict};
+use crate::{
+    Decision, Verdict, is_credential,
+    shell::{Judgement, Known, harmless},
+};
 
-/// Fills in what a call leaves to configuration, before anybody looks at its plan.
-pub fn complete(plan: Plan, exec: &Exec) -> Plan {
+/// Fills in what a call leaves to configuration, before anybody looks at its plan, and how a command
+/// runs without a shell if it is known to be harmless.
+pub fn complete(plan: Plan, exec: &Exec, known: Known<'_>) -> Plan {
     let complete = |need: &Need| match need {
-        Need::Run(run) => Need::Run(completed(run, exec)),
+        Need::Run(run) => Need::Run(completed(run, exec, known)),
         Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => {
             need.clone()
         }
@@ -19,17 +23,58 @@ pub fn complete(plan: Plan, exec: &Exec) -> Plan {
     plan
 }
 
-fn completed(run: &Run, exec: &Exec) -> Run {
+fn completed(run: &Run, exec: &Exec, known: Known<'_>) -> Run {
     let place = if run.elevated { Place::Host } else { run.place.unwrap_or(exec.host.value) };
+    let run = Run { place: Some(place), ..run.clone() };
+    let (steps, doubt) = match steps(&run, known) {
+        Ok(steps) => (steps, String::new()),
+        Err(reason) => (Vec::new(), reason),
+    };
     let listed = &exec.network.allow.value;
     let reach = match (place, exec.network.access.value) {
-        (Place::Host, _) | (_, Access::Full) => Reach::Everybody,
+        (Place::Host, _) => Reach::Everybody,
+        // What only looks reaches nobody, whoever else may.
+        _ if !steps.is_empty() => Reach::Nobody,
+        (_, Access::Full) => Reach::Everybody,
         (_, Access::Listed) if listed.is_empty() => Reach::Nobody,
         (_, Access::Listed) => {
             Reach::Hosts(listed.iter().map(|host| host.value.to_string()).collect())
         }
     };
-    Run { place: Some(place), reach, ..run.clone() }
+    Run { reach, steps, doubt, ..run }
+}
+
+/// How the command runs without a shell, or why it is not known to be harmless.
+fn steps(run: &Run, known: Known<'_>) -> Result<Vec<Step>, String> {
+    let Run { command, cwd, env, place, lasting, elevated, terminal, .. } = run;
+    let refuse = |why: &str| Err(why.to_owned());
+    match place {
+        Some(Place::Sandbox | Place::Host) => {}
+        Some(Place::Container | Place::Node) | None => return refuse("it runs elsewhere"),
+    }
+    if *elevated {
+        return refuse("it wants more rights than commands usually have");
+    }
+    if *lasting != Lasting::Call {
+        return refuse("it runs in the background");
+    }
+    if *terminal != Terminal::No {
+        return refuse("it has a terminal");
+    }
+    if !env.is_empty() {
+        return refuse("it sets variables");
+    }
+    let cwd = cwd.as_str();
+    if cwd.starts_with('/') || cwd.split('/').any(|part| part == "..") || is_credential(cwd) {
+        return Err(format!("it runs in `{cwd}`"));
+    }
+    match harmless(command, known) {
+        Judgement::Not(reason) => Err(reason),
+        Judgement::Harmless(how) => match how.missing() {
+            Some(program) => Err(format!("`{program}` is in no trusted folder")),
+            None => Ok(how.steps),
+        },
+    }
 }
 
 /// What is said about a command whatever the mode; `None` if the mode decides.
@@ -52,29 +97,43 @@ pub(crate) fn judge(tools: &Tools, caller: &Caller, run: &Run) -> Option<Decisio
         }
         Place::Sandbox | Place::Host => {}
     }
-    // What `shell` knows to be harmless is that as a list of arguments, with what keeps `git` from
-    // running others. A shell runs the line here, so it gives nothing.
-    match (exec.security.value, asking(tools)) {
+    let asking = asking(tools, run);
+    if run.is_harmless() {
+        // Where people are asked about commands at all, that it changes nothing does not count.
+        let reason = format!("it wants to {run}, which is known to be harmless");
+        let asks = asking == Ask::Always;
+        return asks.then(|| Decision::new(Verdict::Ask, "ask.always", reason));
+    }
+    let doubt = if run.doubt.is_empty() { String::new() } else { format!(": {}", run.doubt) };
+    let unknown = format!("`{}` is not known to be harmless{doubt}", run.command);
+    match (exec.security.value, asking) {
         (Security::Full, _) => None,
         (Security::SafeBin, Ask::Smart | Ask::Always) => {
-            let reason = format!("`{}` is not known to be harmless", run.command);
-            decided(Verdict::Ask, "exec.safe_bin", &reason)
+            decided(Verdict::Ask, "exec.safe_bin", &unknown)
         }
         (Security::SafeBin, Ask::Auto) => {
-            let reason = "only commands known to be harmless run here, and nobody is asked";
-            decided(Verdict::Deny, "exec.safe_bin", reason)
+            let reason = format!("{unknown}; nothing else runs here, and nobody is asked");
+            decided(Verdict::Deny, "exec.safe_bin", &reason)
         }
         (Security::Paranoid, _) => {
-            let reason = "only commands known to be harmless run here";
-            decided(Verdict::Deny, "exec.paranoid", reason)
+            let reason = format!("{unknown}; nothing else runs here");
+            decided(Verdict::Deny, "exec.paranoid", &reason)
         }
     }
 }
 
-/// When a person is asked about a command: the stricter of the two settings.
-pub(crate) fn asking(tools: &Tools) -> Ask {
-    let own = tools.exec.ask.as_ref().map_or(tools.ask.value, |ask| ask.value);
-    own.max(tools.ask.value)
+/// What is said about a call that is one harmless command, unless somebody is asked about it.
+pub(crate) fn harmless_alone(plan: &Plan) -> Option<Decision> {
+    let [Need::Run(run)] = plan.needs() else { return None };
+    let reason = "it is known to be harmless, and runs without a shell";
+    run.is_harmless().then(|| Decision::new(Verdict::Allow, "exec.harmless", reason))
+}
+
+/// When a person is asked about a command: the strictest of the two settings and the call itself.
+pub(crate) fn asking(tools: &Tools, run: &Run) -> Ask {
+    let everything = tools.ask.value;
+    let own = tools.exec.ask.as_ref().map_or(everything, |ask| ask.value);
+    own.max(everything).max(run.ask.unwrap_or(everything))
 }
 
 fn elevated_call(elevated: &Elevated, caller: &Caller) -> Decision {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Run};
 
 use crate::{
-    command::{asking, judge},
+    command::{asking, harmless_alone, judge},
     is_credential,
     url::{self, CheckedUrl, UrlRefusal, UrlRules},
 };
@@ -86,6 +86,9 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
     if let Some(decision) = commands.find_map(|run| judge(tools, caller, run)) {
         return decision;
     }
+    if let Some(decision) = harmless_alone(plan) {
+        return decision;
+    }
     match mode(tools, plan) {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
@@ -95,7 +98,7 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
 
 /// When a person is asked about a call with this plan.
 pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
-    if plan.command().is_some() { asking(tools) } else { tools.ask.value }
+    plan.command().map_or(tools.ask.value, |run| asking(tools, run))
 }
 
 /// Whether a person has to see what a command changed before it is kept, because by it so much of what
@@ -176,7 +179,7 @@ fn replaced(plan: &Plan, facts: &Facts) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use config::{HostPattern, Network, Spanned};
-    use tool::{FilePath, Lasting, PathFact, Place, ToolError};
+    use tool::{FilePath, Lasting, PathFact, Place, Terminal, ToolError};
 
     use super::*;
 
@@ -233,12 +236,110 @@ mod tests {
                 "ask elevated",
             ),
         ] {
+            assert_eq!(decided(config, run), expected, "{config}");
+        }
+    }
+
+    fn decided(config: &str, run: &Run) -> String {
+        let tools = config::parse(&format!("[tools]\n{config}"), "t.toml").unwrap().tools;
+        let find = |name: &str| (name != "tree").then(|| format!("/usr/bin/{name}"));
+        let list = crate::shell::SafeList::new(&tools.exec);
+        let plan = [Need::Run(run.clone())].into();
+        let plan = crate::complete(plan, &tools.exec, list.known(&find));
+        let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
+        let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
+        let decision = decide(situation, &plan, &Facts::default());
+        format!("{} {}", decision.verdict, decision.rule)
+    }
+
+    /// The table of modes, whole: a harmless command, and any other.
+    #[test]
+    fn harmless_commands_run_unless_people_are_always_asked() {
+        let (harmless, other) = (Run::new("ls -la | wc -l"), Run::new("make"));
+        for (security, ask, other_is) in [
+            ("full", "auto", "allow ask.auto"),
+            ("full", "smart", "allow smart"),
+            ("full", "always", "ask ask.always"),
+            ("safe-bin", "auto", "deny exec.safe_bin"),
+            ("safe-bin", "smart", "ask exec.safe_bin"),
+            ("safe-bin", "always", "ask exec.safe_bin"),
+            ("paranoid", "auto", "deny exec.paranoid"),
+            ("paranoid", "smart", "deny exec.paranoid"),
+            ("paranoid", "always", "deny exec.paranoid"),
+        ] {
+            let harmless_is =
+                if ask == "always" { "ask ask.always" } else { "allow exec.harmless" };
+            for more in ["", "exec.network.access = 'full'", "exec.host = 'host'"] {
+                let config = format!("ask = '{ask}'\nexec.security = '{security}'\n{more}");
+                assert_eq!(decided(&config, &harmless), harmless_is, "{config}");
+                if more.is_empty() {
+                    assert_eq!(decided(&config, &other), other_is, "{config}");
+                }
+            }
+        }
+    }
+
+    /// The same line, run in another way, is like any other command.
+    #[test]
+    fn harmless_is_a_plain_call_in_the_workspace() {
+        let config = "exec.security = 'safe-bin'";
+        let run = |change: fn(&mut Run)| {
+            let mut run = Run::new("ls");
+            change(&mut run);
+            decided(config, &run)
+        };
+        assert_eq!(run(|_| {}), "allow exec.harmless");
+        assert_eq!(run(|run| run.cwd = FilePath::new("src")), "allow exec.harmless");
+        assert_eq!(run(|run| run.place = Some(Place::Sandbox)), "allow exec.harmless");
+        assert_eq!(run(|run| run.ask = Some(Ask::Auto)), "allow exec.harmless");
+        assert_eq!(run(|run| run.ask = Some(Ask::Always)), "ask ask.always");
+        for change in [
+            |run: &mut Run| run.lasting = Lasting::Session,
+            |run: &mut Run| run.terminal = Terminal::Yes,
+            |run: &mut Run| run.env = [("LS_COLORS".to_owned(), "x".to_owned())].into(),
+            |run: &mut Run| run.cwd = FilePath::new("../x"),
+            |run: &mut Run| run.cwd = FilePath::new("/tmp"),
+            |run: &mut Run| run.cwd = FilePath::new(".ssh"),
+            |run: &mut Run| run.command = "tree".to_owned(),
+            |run: &mut Run| run.command = "./ls".to_owned(),
+        ] {
+            assert_eq!(run(change), "ask exec.safe_bin");
+        }
+        assert_eq!(run(|run| run.place = Some(Place::Host)), "deny exec.host");
+        assert_eq!(run(|run| run.elevated = true), "deny elevated");
+    }
+
+    #[test]
+    fn a_call_can_only_be_stricter_about_asking() {
+        let run = |ask| Run { ask: Some(ask), ..Run::new("make") };
+        for (config, ask, expected) in [
+            ("", Ask::Auto, "allow smart"),
+            ("ask = 'auto'", Ask::Always, "ask ask.always"),
+            ("ask = 'always'", Ask::Auto, "ask ask.always"),
+            ("exec.ask = 'always'", Ask::Smart, "ask ask.always"),
+        ] {
+            assert_eq!(decided(config, &run(ask)), expected, "{config}");
+        }
+    }
+
+    #[test]
+    fn a_harmless_command_in_the_sandbox_only_reads() {
+        for (config, line, expected) in [
+            ("", "ls", Effect::Read),
+            ("", "make", Effect::Write),
+            ("exec.host = 'host'", "ls", Effect::Act),
+            ("exec.network.access = 'full'", "ls", Effect::Read),
+            ("exec.network.access = 'full'", "make", Effect::Act),
+        ] {
             let tools = config::parse(&format!("[tools]\n{config}"), "t.toml").unwrap().tools;
-            let plan = crate::complete([Need::Run(run.clone())].into(), &tools.exec);
-            let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
-            let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
-            let decision = decide(situation, &plan, &Facts::default());
-            assert_eq!(format!("{} {}", decision.verdict, decision.rule), expected, "{config}");
+            let list = crate::shell::SafeList::new(&tools.exec);
+            let find = |name: &str| Some(format!("/usr/bin/{name}"));
+            let plan = [Need::Run(Run::new(line))].into();
+            let plan = crate::complete(plan, &tools.exec, list.known(&find));
+            assert_eq!(plan.command().unwrap().effect(), expected, "{config} {line}");
+            // What was completed stays as it is.
+            let again = crate::complete(plan.clone(), &tools.exec, list.known(&find));
+            assert_eq!(again, plan, "{config} {line}");
         }
     }
 

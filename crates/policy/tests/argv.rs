@@ -3,11 +3,13 @@
 
 use std::{
     fs,
+    io::{Seek as _, Write as _},
     path::Path,
     process::{Command, Stdio},
 };
 
-use policy::shell::{Argv, Harmless, Judgement, Known, Stream, harmless};
+use policy::shell::{Harmless, Judgement, Known, harmless};
+use tool::{Action, After, Argv, Inlet, Outlet};
 
 const LINES: &[&str] = &[
     "ls",
@@ -86,6 +88,16 @@ const LINES: &[&str] = &[
     "date -u -d @0 +%F",
     "uname -s",
     "id -un",
+    "wc -l < a.txt",
+    "sort < b.txt | head -1",
+    "cat < missing 2>/dev/null || echo missing",
+    "cd src && ls",
+    "cd src && cat < main.rs | wc -l; ls",
+    "cd absent; ls",
+    "cd absent && ls || echo no",
+    "command -v ls cd no-such-program",
+    "type -t cd ls",
+    "jq -r --arg x 1 --argjson y 2 '$x, $y' data.json",
 ];
 
 #[test]
@@ -136,20 +148,23 @@ fn shell(line: &str, folder: &Path) -> String {
 
 /// Runs the steps one after the other; what a pipe carries is read whole.
 fn run(how: &Harmless, folder: &Path) -> Vec<u8> {
-    use policy::shell::Joined;
-    let (mut output, mut succeeded) = (Vec::new(), true);
+    let (mut output, mut succeeded, mut folder) = (Vec::new(), true, folder.to_owned());
     for step in &how.steps {
-        let runs = match step.joined {
-            Joined::And => succeeded,
-            Joined::Or => !succeeded,
-            Joined::Next | Joined::Pipe => true,
+        let runs = match step.after {
+            After::Success => succeeded,
+            After::Failure => !succeeded,
+            After::Anything => true,
         };
         if !runs {
             continue;
         }
+        if let Action::Enter(inner) = &step.action {
+            succeeded = folder.join(inner).is_dir();
+            folder = if succeeded { folder.join(inner) } else { folder };
+        }
         let mut carried = Vec::new();
-        for argv in &step.pipeline {
-            (carried, succeeded) = one(argv, &carried, folder);
+        for argv in step.programs() {
+            (carried, succeeded) = one(argv, &carried, &folder);
         }
         output.extend(carried);
     }
@@ -157,13 +172,22 @@ fn run(how: &Harmless, folder: &Path) -> Vec<u8> {
 }
 
 fn one(argv: &Argv, input: &[u8], folder: &Path) -> (Vec<u8>, bool) {
-    let input_file = folder.with_extension("input");
-    fs::write(&input_file, if argv.streams.no_input { &[] } else { input }).unwrap();
+    let input = match &argv.streams.input {
+        Inlet::Own => input.to_vec(),
+        Inlet::Null => Vec::new(),
+        Inlet::File(file) => match fs::read(folder.join(file)) {
+            Ok(content) => content,
+            Err(_) => return (Vec::new(), false),
+        },
+    };
+    let mut input_file = tempfile::tempfile().unwrap();
+    input_file.write_all(&input).unwrap();
+    input_file.rewind().unwrap();
     #[expect(clippy::disallowed_methods, reason = "what is judged is tried")]
     let mut command = Command::new(argv.path.as_ref().unwrap());
     command.args(argv.words.iter().skip(1)).current_dir(folder).env_clear();
-    command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").envs(argv.env.iter().copied());
-    let output = command.stdin(fs::File::open(&input_file).unwrap()).output().unwrap();
-    let errors = if argv.streams.errors == Stream::Other { output.stderr } else { Vec::new() };
+    command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").envs(argv.env.iter().cloned());
+    let output = command.stdin(input_file).output().unwrap();
+    let errors = if argv.streams.errors == Outlet::Other { output.stderr } else { Vec::new() };
     (output.stdout.into_iter().chain(errors).collect(), output.status.success())
 }

@@ -94,13 +94,13 @@ fn what_others_fell_for_is_not_harmless() {
 #[test]
 fn git_runs_without_helpers() {
     let Judgement::Harmless(how) = judge("git diff HEAD") else { panic!("not harmless") };
-    let argv = &how.steps[0].pipeline[0];
+    let argv = &how.steps[0].programs()[0];
     for word in
         ["core.fsmonitor=false", "core.hooksPath=/dev/null", "--no-ext-diff", "--no-textconv"]
     {
         assert!(argv.words.iter().any(|one| one == word), "{word}: {argv:?}");
     }
-    assert!(argv.env.iter().any(|(name, _)| *name == "GIT_ATTR_SOURCE"));
+    assert!(argv.env.iter().any(|(name, _)| name == "GIT_ATTR_SOURCE"));
 }
 
 /// Exec-022, exec-023: what is inside a wrapper is found.

@@ -137,10 +137,10 @@ fn a_hostile_repository_runs_nothing() {
         let Judgement::Harmless(how) = harmless(line, known) else {
             panic!("{line} is not harmless")
         };
-        let argv = &how.steps[0].pipeline[0];
+        let argv = &how.steps[0].programs()[0];
         #[expect(clippy::disallowed_methods, reason = "what is judged is tried")]
         let mut git = Command::new("git");
-        git.args(&argv.words[1..]).envs(argv.env.iter().copied()).current_dir(&repository);
+        git.args(&argv.words[1..]).envs(argv.env.iter().cloned()).current_dir(&repository);
         let output = git.env("HOME", folder.path()).output().unwrap();
         assert!(!marker.exists(), "{line} ran {}", fs::read_to_string(&marker).unwrap());
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));

@@ -18,6 +18,8 @@ use crate::{Level, Limits};
 pub struct Job {
     /// The program and its arguments. A name without a slash is looked up in the `PATH` of `env`.
     pub argv: Vec<OsString>,
+    /// The file to execute, if the first of `argv` is only what the program is to be called.
+    pub file: Option<PathBuf>,
     /// Where it starts, inside.
     pub cwd: PathBuf,
     /// All of its environment.
@@ -55,6 +57,7 @@ impl Job {
     pub fn new(argv: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
+            file: None,
             cwd: PathBuf::from("/"),
             env: Vec::new(),
             binds: Vec::new(),
@@ -82,6 +85,8 @@ impl Job {
 pub struct HostJob {
     /// The program and its arguments. A name without a slash is looked up in the `PATH` of `env`.
     pub argv: Vec<OsString>,
+    /// The file to execute, if the first of `argv` is only what the program is to be called.
+    pub file: Option<PathBuf>,
     /// The folder it starts in, opened before, so that what was checked is what is entered.
     pub cwd: OwnedFd,
     /// All of its environment.

@@ -29,6 +29,7 @@ pub(crate) struct Ready {
 pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Ready, SandboxError> {
     let Job {
         argv,
+        file,
         cwd,
         env,
         binds,
@@ -44,7 +45,7 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
         stdio,
         minimum: _,
     } = job;
-    let program = program(&argv, &env)?;
+    let program = program(&argv, file, &env)?;
     let most_memory = most_memory(&limits, level);
     let home_path = home.as_ref().map(|home| inside(&home.target)).transpose()?;
     let mut furniture = Furniture::new(maps, most_memory);
@@ -88,8 +89,8 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
 
 /// The same for a command on the host.
 pub(crate) fn ready_on_host(job: HostJob, level: Level) -> Result<Ready, SandboxError> {
-    let HostJob { argv, cwd, env, limits, stdio } = job;
-    let program = program(&argv, &env)?;
+    let HostJob { argv, file, cwd, env, limits, stdio } = job;
+    let program = program(&argv, file, &env)?;
     let mut fds = vec![cwd];
     let (stdio, ends) = console(stdio, &mut fds)?;
     // Few processes with little address space each would be those of the user, not of the command.
@@ -99,7 +100,11 @@ pub(crate) fn ready_on_host(job: HostJob, level: Level) -> Result<Ready, Sandbox
     Ok(Ready { order: Order::RunOnHost(Box::new(spec)), fds, ends })
 }
 
-fn program(argv: &[OsString], env: &[(OsString, OsString)]) -> Result<Program, SandboxError> {
+fn program(
+    argv: &[OsString],
+    file: Option<PathBuf>,
+    env: &[(OsString, OsString)],
+) -> Result<Program, SandboxError> {
     check(argv.iter().map(OsString::as_os_str))?;
     check(env.iter().flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]))?;
     if argv.first().is_none_or(|program| program.is_empty()) {
@@ -107,6 +112,7 @@ fn program(argv: &[OsString], env: &[(OsString, OsString)]) -> Result<Program, S
     }
     let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_bytes());
     Ok(Program {
+        file: file.map(|file| inside(&file)).transpose()?,
         path: path.unwrap_or(USUAL_PATH).to_vec(),
         argv: argv.iter().map(|text| text.as_bytes().to_vec()).collect(),
         env: env.iter().map(|(name, value)| variable(name, value)).collect::<Result<_, _>>()?,

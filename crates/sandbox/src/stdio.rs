@@ -36,6 +36,14 @@ enum From {
     Terminal(Arc<AsyncFd<OwnedFd>>),
 }
 
+impl Output {
+    /// A pipe: the end that commands write to, and ours. It ends when nobody has the first any more.
+    pub fn pipe() -> io::Result<(OwnedFd, Self)> {
+        let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        Ok((theirs, Self(From::Pipe(pipe::Receiver::from_owned_fd(ours)?))))
+    }
+}
+
 /// Our ends before they can be used.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {

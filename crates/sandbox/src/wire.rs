@@ -94,6 +94,8 @@ pub(crate) struct HostSpec {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Program {
     pub(crate) argv: Vec<Bytes>,
+    /// What is executed, if it is not looked for by the first of `argv`.
+    pub(crate) file: Option<Bytes>,
     pub(crate) env: Vec<Bytes>,
     pub(crate) path: Bytes,
 }

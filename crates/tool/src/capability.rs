@@ -86,4 +86,7 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     fn missing(&self, capability: Capability) -> Option<String>;
     /// Why `program` cannot be used here, or `None` if it can.
     fn missing_program(&self, program: &str) -> Option<String>;
+    /// Where a program is in the first of `folders` that has it. One that is named with its folder is
+    /// where it says, or nowhere.
+    fn program(&self, name: &str, folders: &[String]) -> Option<String>;
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Pinned, Place, Plan, Review, Run,
@@ -70,9 +70,11 @@ pub struct How {
 }
 
 /// What a command reads and writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Terminal {
     /// Pipes.
+    #[default]
     No,
     /// A terminal of its own.
     Yes,

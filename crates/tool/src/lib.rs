@@ -8,6 +8,7 @@
 
 mod arguments;
 mod artifacts;
+mod ask;
 mod call;
 mod caller;
 mod capability;
@@ -35,12 +36,14 @@ mod redact;
 mod review;
 mod run;
 mod schema;
+mod steps;
 mod tool;
 mod updates;
 mod walk;
 
 pub use arguments::parse_json;
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
+pub use ask::Ask;
 pub use call::{CallId, CallIds, ToolCall};
 pub use caller::{Caller, Confined, Role};
 pub use capability::{Capabilities, Capability};
@@ -73,6 +76,7 @@ pub use redact::Redact;
 pub use review::{Extent, Keep, Proposal, Proposed, Review};
 pub use run::{Lasting, Reach, Run};
 pub use schema::{plain_schema, schema_of};
+pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
 pub use updates::{UpdateSink, Updates};
 pub use walk::{Ignored, Visit, Walk, WalkEntry};

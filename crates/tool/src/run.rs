@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Effect, FilePath, Place};
+use crate::{Ask, Effect, FilePath, Place, Step, Terminal};
 
 /// A command that is to run: what policy judges, a person is shown and the journal keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,23 @@ pub struct Run {
     /// Whether it asks for more rights than commands usually have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elevated: bool,
+    /// Whether it has a terminal of its own.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub terminal: Terminal,
+    /// When the call itself wants a person to be asked; configuration holds if it is stricter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
+    /// How it is executed without a shell, because it is known to be harmless like this. Nothing, if
+    /// a shell runs the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// Why it is not known to be harmless, for people and models.
+    #[serde(skip)]
+    pub doubt: String,
+}
+
+fn is_usual(terminal: &Terminal) -> bool {
+    *terminal == Terminal::default()
 }
 
 /// How long a command may live.
@@ -62,23 +79,37 @@ impl Run {
             lasting: Lasting::Call,
             reach: Reach::Nobody,
             elevated: false,
+            terminal: Terminal::No,
+            ask: None,
+            steps: Vec::new(),
+            doubt: String::new(),
         }
     }
 
+    /// Whether it is known to be harmless, and runs without a shell.
+    pub const fn is_harmless(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
     /// What it can do at most: only the native sandbox keeps changes apart until the end, and only
-    /// for a command that ends with its call and reaches nobody.
+    /// for a command that ends with its call and reaches nobody. One that is harmless is not let
+    /// change anything there.
     pub fn effect(&self) -> Effect {
         let kept_apart = self.place.is_none_or(|place| place == Place::Sandbox)
             && self.lasting == Lasting::Call
             && self.reach == Reach::Nobody;
-        if kept_apart { Effect::Write } else { Effect::Act }
+        match (kept_apart, self.is_harmless()) {
+            (true, true) => Effect::Read,
+            (true, false) => Effect::Write,
+            (false, _) => Effect::Act,
+        }
     }
 }
 
 /// Reads on after "to".
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, cwd, env, place, lasting, reach, elevated } = self;
+        let Self { command, cwd, env, place, lasting, reach, elevated, terminal, .. } = self;
         write!(f, "run `{command}` in `{cwd}`")?;
         for (name, value) in env {
             write!(f, ", with {name}=`{value}`")?;
@@ -88,6 +119,9 @@ impl fmt::Display for Run {
         }
         if *elevated {
             f.write_str(", elevated")?;
+        }
+        if *terminal == Terminal::Yes {
+            f.write_str(", at a terminal of its own")?;
         }
         if *lasting == Lasting::Session {
             f.write_str(", in the background, where its changes cannot be undone")?;

@@ -57,4 +57,7 @@ impl Capabilities for World {
     fn missing_program(&self, _: &str) -> Option<String> {
         match self.0 {}
     }
+    fn program(&self, _: &str, _: &[String]) -> Option<String> {
+        match self.0 {}
+    }
 }

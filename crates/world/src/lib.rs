@@ -12,6 +12,7 @@ mod clock;
 mod error;
 mod keep;
 mod net;
+mod program;
 mod recovered;
 mod settings;
 
@@ -64,6 +65,7 @@ pub use self::{
     error::WorldError,
     keep::{Keep, Pruned},
     net::{Dial, Door, DoorParts, NetSettings, Proxy, Resolve, Traffic},
+    program::find_program,
     recovered::{Ending, Recovered, Unfinished},
     settings::WorldSettings,
 };

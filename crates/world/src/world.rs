@@ -20,6 +20,7 @@ use crate::{
     data::Data,
     lock::{Locks, Shared},
     overlay::{self, Sweeper, sweep_abandoned},
+    program::find_program,
     prune::prune,
     root::Root,
     tree::Trees,
@@ -181,5 +182,9 @@ impl Capabilities for World {
         const FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
         let found = FOLDERS.iter().any(|folder| Path::new(folder).join(program).is_file());
         (!found).then(|| format!("the program `{program}` is not installed"))
+    }
+
+    fn program(&self, name: &str, folders: &[String]) -> Option<String> {
+        find_program(name, folders)
     }
 }

@@ -11,9 +11,9 @@ use std::{
 };
 
 use policy::Verdict;
-use tool::{Capability, ContextParts, Execution, ToolContext, ToolError, ToolResult};
+use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
 
-use super::{Considered, Standing, consider, resolve::find, standing};
+use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
     pipeline::{Next, Stage},
@@ -93,6 +93,10 @@ impl Contain {
             return Err(changed("the tool was replaced"));
         }
         let planned = call.planned()?;
+        // Where commands run, whom they reach and which are harmless was decided with the plan.
+        if completed(&self.0, Plan::clone(planned.plan())) != **planned.plan() {
+            return Err(changed("commands run in another way now"));
+        }
         let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),

@@ -31,4 +31,4 @@ pub(crate) use validate::Validate;
 pub(crate) use approve::{Considered, consider, scopes};
 pub(crate) use permission::{Standing, scope, standing};
 pub(crate) use resolve::find;
-pub(crate) use validate::plan;
+pub(crate) use validate::{completed, plan};

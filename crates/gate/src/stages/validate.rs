@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tool::{Caller, Capability, Digest, ToolError, ToolResult};
+use tool::{Caller, Capability, Digest, Plan, ToolError, ToolResult};
 
 use super::contain::caught;
 use crate::{
@@ -61,7 +61,7 @@ pub(crate) fn plan(
         let plan = prepared.plan();
         Ok::<_, ToolError>((prepared, plan))
     })??;
-    let plan = policy::complete(plan, &shared.settings.load().config.tools.exec);
+    let plan = completed(shared, plan);
     let effects = plan.effects();
     if !effects.is_subset(info.effects) {
         let reason = format!("it planned {effects}, but its tool declares {}", info.effects);
@@ -79,6 +79,13 @@ pub(crate) fn plan(
         Some(disk) => planned.within(disk.folder()),
         None => planned,
     })
+}
+
+/// The plan with what configuration says about commands now.
+pub(crate) fn completed(shared: &Shared, plan: Plan) -> Plan {
+    let settings = shared.settings.load();
+    let find = |name: &str| shared.world.program(name, settings.safe.folders());
+    policy::complete(plan, &settings.config.tools.exec, settings.safe.known(&find))
 }
 
 /// A secret that was taken out on the way to the model cannot come back as its mark.

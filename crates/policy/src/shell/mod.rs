@@ -26,11 +26,9 @@ mod wrappers;
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
-pub use harmless::{
-    Argv, Entry, Harmless, Judgement, Known, Operands, Step, Stream, Streams, harmless,
-};
+pub use harmless::{Entry, Harmless, Judgement, Known, Operands, harmless};
 pub use needs::{Needs, Network, needs};
 pub use parse::analyse;
-pub use safe_bins::{check_safe_bins, entries, trusted_folders};
+pub use safe_bins::{SafeList, check_safe_bins};
 pub use scope::program_scope;
 pub use scripts::scripts;

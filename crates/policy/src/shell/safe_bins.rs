@@ -7,15 +7,38 @@ use super::{Entry, Judgement, Known, Operands, harmless};
 /// Where the system keeps its own programs.
 const TRUSTED: &[&str] = &["/usr/bin", "/bin"];
 
-/// Folders whose programs can be harmless.
-pub fn trusted_folders(exec: &Exec) -> Vec<String> {
+/// What configuration says about harmless commands, ready to be used.
+#[derive(Debug, Clone)]
+pub struct SafeList {
+    entries: Vec<Entry>,
+    folders: Vec<String>,
+}
+
+impl SafeList {
+    /// What `exec` adds to the built-in list. Whether its programs do what their examples say was
+    /// checked when the configuration was read.
+    pub fn new(exec: &Exec) -> Self {
+        Self { entries: entries(exec), folders: trusted_folders(exec) }
+    }
+
+    /// Folders whose programs can be harmless.
+    pub fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    /// The same with what finds a program in those folders.
+    pub const fn known<'a>(&'a self, find: &'a dyn Fn(&str) -> Option<String>) -> Known<'a> {
+        Known { entries: self.entries.as_slice(), find, trusted: self.folders.as_slice() }
+    }
+}
+
+fn trusted_folders(exec: &Exec) -> Vec<String> {
     let added = exec.trusted_folders.value.iter().map(|folder| folder.value.display().to_string());
     TRUSTED.iter().map(|&folder| folder.to_owned()).chain(added).collect()
 }
 
-/// The programs that `exec` adds, as they are written. Whether they do what their examples say was
-/// checked when the configuration was read.
-pub fn entries(exec: &Exec) -> Vec<Entry> {
+/// The programs that `exec` adds, as they are written.
+fn entries(exec: &Exec) -> Vec<Entry> {
     exec.safe_bins.values().map(entry).collect()
 }
 
@@ -34,9 +57,9 @@ fn entry(bin: &SafeBin) -> Entry {
 
 /// Whether every program that `exec` adds is described as its own examples say.
 pub fn check_safe_bins(exec: &Exec) -> Result<(), ConfigError> {
-    let (entries, trusted) = (entries(exec), trusted_folders(exec));
+    let list = SafeList::new(exec);
     // Where programs are does not matter here.
-    let known = Known { entries: &entries, find: &|_| None, trusted: &trusted };
+    let known = list.known(&|_| None);
     let problems: Vec<_> = exec.safe_bins.values().flat_map(|bin| problems(bin, known)).collect();
     if problems.is_empty() { Ok(()) } else { Err(ConfigError::new(problems)) }
 }
@@ -97,8 +120,8 @@ fn problem<T>(place: &Spanned<T>, key: &str, message: &str) -> ConfigProblem {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_safe_bins, entries};
-    use crate::shell::{Judgement, Known, harmless};
+    use super::{SafeList, check_safe_bins};
+    use crate::shell::{Judgement, harmless};
 
     const GOOD: &str = r#"
 [[tools.exec.safe_bins]]
@@ -114,8 +137,8 @@ refuses = ["cargo tree --config x", "cargo tree a b", "cargo tree --manifest-pat
     fn an_operator_adds_a_program() {
         let exec = config::parse(GOOD, "t.toml").unwrap().tools.exec;
         check_safe_bins(&exec).unwrap();
-        let entries = entries(&exec);
-        let known = Known { entries: &entries, find: &|_| None, trusted: &[] };
+        let list = SafeList::new(&exec);
+        let known = list.known(&|_| None);
         for (line, expected) in [
             ("cargo tree --depth 2 | head -5", true),
             ("cargo tree --dep 2", false),

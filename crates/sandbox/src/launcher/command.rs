@@ -131,12 +131,14 @@ impl Command<'_> {
 
 impl Image {
     fn new(program: &Program) -> io::Result<Self> {
-        let Program { argv, env, path } = program;
+        let Program { argv, file, env, path } = program;
         let strings = |list: &[Vec<u8>]| -> io::Result<Vec<CString>> {
             list.iter().map(|bytes| Ok(CString::new(bytes.clone())?)).collect()
         };
         let name = argv.first().ok_or(io::ErrorKind::InvalidInput)?;
-        let programs = strings(&candidates(name, path))?;
+        let programs =
+            file.as_ref().map_or_else(|| candidates(name, path), |file| vec![file.clone()]);
+        let programs = strings(&programs)?;
         let (mut argv, env) = (strings(argv)?, strings(env)?);
         let pointers = |list: &[CString]| -> Vec<_> {
             list.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()

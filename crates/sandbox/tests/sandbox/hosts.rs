@@ -57,6 +57,7 @@ pub(crate) fn host(script: &str) -> HostJob {
 fn host_argv(argv: &[&str]) -> HostJob {
     HostJob {
         argv: argv.iter().map(Into::into).collect(),
+        file: None,
         cwd: fs::File::open("/").unwrap().into(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         limits: Limits { memory_bytes: 2 << 30, ..Limits::default() },
@@ -145,6 +146,8 @@ async fn environment_and_folder_are_exact() {
         ..host_argv(&["/usr/bin/env"])
     };
     assert_eq!(run(job).await.stdout, "A=1 2\nEMPTY=\n");
+    let job = HostJob { file: Some("/bin/echo".into()), ..host_argv(&["called", "it"]) };
+    assert_eq!(run(job).await.stdout, "it\n");
     let job = HostJob { cwd: fs::File::open(&moved).unwrap().into(), ..host("pwd -P; : > new") };
     assert_eq!(run(job).await.stdout, format!("{}\n", moved.display()));
     assert!(moved.join("new").exists());

@@ -166,6 +166,9 @@ async fn the_environment_is_exactly_what_was_given() {
     assert_eq!(printed(Job { env, ..job(["/usr/bin/env"]) }).await, "A=1\nB=x=y z\n");
     let env = vec![("PATH".into(), "/nowhere:/bin".into())];
     assert_eq!(printed(Job { env, ..job(["echo", "found"]) }).await, "found\n");
+    // A program can be called something else than its file.
+    let called = Job { file: Some("/bin/sh".into()), ..job(["called", "-c", "echo $0"]) };
+    assert_eq!(printed(called).await, "called\n");
 }
 
 async fn what_cannot_be_executed_is_said() {

@@ -99,7 +99,7 @@ pub(super) fn on_host(from: &Ingredients<'_>, person: &Person) -> Vec<(OsString,
 }
 
 /// Each name is there once, and what comes later counts.
-fn set(all: &mut Vec<(OsString, OsString)>, name: &str, value: impl AsRef<OsStr>) {
+pub(super) fn set(all: &mut Vec<(OsString, OsString)>, name: &str, value: impl AsRef<OsStr>) {
     all.retain(|(known, _)| known != name);
     all.push((name.into(), value.as_ref().to_owned()));
 }

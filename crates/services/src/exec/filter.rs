@@ -67,7 +67,7 @@ async fn talk(process: &mut Process, input: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// The folder of a program that is not among the system's own.
-fn folder_of(program: &str) -> Vec<Bind> {
+pub(super) fn folder_of(program: &str) -> Vec<Bind> {
     let real = Path::new(program).canonicalize().ok().filter(|_| program.starts_with('/'));
     let folder =
         real.as_deref().and_then(Path::parent).filter(|folder| !folder.starts_with("/usr"));

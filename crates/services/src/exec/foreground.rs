@@ -1,29 +1,20 @@
 //! Commands that end with their call.
 
-use std::time::Duration;
-
 use sandbox::{Changes, EndedBy, Exit, Job, Process, Source};
-use tokio::time::Instant;
 use tool::{Captured, Ended, Place, Ran, Start, ToolError};
 use world::{Committed, Copied, Overlay};
 
 use super::{
-    Runner,
-    capture::Capture,
-    egress,
+    Runner, egress,
+    heard::Heard,
     job::{Asked, Guards, Opened, job},
     keep::keep,
     pin,
     problem::not_started,
-    watch::{Event, Watch},
+    watch::Watch,
 };
 
 pub(super) use super::watch::Stopped;
-
-/// Partial results are sent at most this often.
-const PACE: Duration = Duration::from_millis(100);
-/// And at most so much of them at once, the newest.
-const PIECE: usize = 8 * 1024;
 
 /// Runs a command on an overlay, to its end, and commits what it changed.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
@@ -74,71 +65,14 @@ pub(super) async fn attend(
     output_bytes: usize,
 ) -> Result<(Ended, Captured), ToolError> {
     drop(process.take_stdin());
-    let mut capture = Capture::new(output_bytes);
-    let mut news = News::default();
+    let mut heard = Heard::new(output_bytes);
     let mut watch = Watch::new(process, start.how.timeout);
-    let cancelled = start.live.cancellation();
-    loop {
-        // What waits to be told is told also if nothing more is written. Nothing is lost by giving up
-        // on `next`.
-        let event = tokio::select! {
-            biased;
-            () = news.due() => {
-                news.tell(start).await;
-                continue;
-            }
-            event = watch.next(cancelled.cancelled()) => event,
-        };
-        match event {
-            Event::Wrote(stream, bytes) => {
-                capture.push(stream, bytes);
-                news.add(bytes, start);
-            }
-            Event::Ending => {}
-            Event::Ended => break,
-        }
-    }
+    heard.listen(&mut watch, start).await;
     let (exit, stopped) = watch.end().await;
     let exit = exit.map_err(|_| ToolError::failed("the command could not be ended"))?;
     let exit = exit.map_err(not_started)?;
     start.live.check()?;
-    Ok((ended(&exit, stopped), capture.done()))
-}
-
-/// What was written since somebody was told.
-#[derive(Default)]
-struct News {
-    text: Vec<u8>,
-    told: Option<Instant>,
-}
-
-impl News {
-    fn add(&mut self, bytes: &[u8], start: Start<'_>) {
-        if !start.updates.is_heard() {
-            return;
-        }
-        self.text.extend_from_slice(bytes);
-        if self.text.len() > PIECE {
-            let excess = self.text.len() - PIECE;
-            self.text.drain(..excess);
-        }
-    }
-
-    /// Returns when something is to be told; never, if there is nothing.
-    async fn due(&self) {
-        if self.text.is_empty() {
-            return std::future::pending().await;
-        }
-        if let Some(told) = self.told {
-            tokio::time::sleep_until(told + PACE).await;
-        }
-    }
-
-    async fn tell(&mut self, start: Start<'_>) {
-        self.told = Some(Instant::now());
-        let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
-        start.updates.send(&text).await;
-    }
+    Ok((ended(&exit, stopped), heard.done()))
 }
 
 /// How a command ended, in the words of an outcome.

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -29,7 +29,8 @@ use super::{
     toolchains,
 };
 
-const NOTE: &str = "it ran on the host, outside the sandbox; what it changed cannot be undone";
+pub(super) const NOTE: &str =
+    "it ran on the host, outside the sandbox; what it changed cannot be undone";
 
 /// Runs a command to its end.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
@@ -60,7 +61,11 @@ async fn begin(runner: &Runner, start: Start<'_>) -> Result<sandbox::Process, To
 }
 
 /// Puts the job together. May block.
-fn job(world: &World, settings: &RunSettings, asked: &Asked) -> Result<HostJob, ToolError> {
+pub(super) fn job(
+    world: &World,
+    settings: &RunSettings,
+    asked: &Asked,
+) -> Result<HostJob, ToolError> {
     // Nothing can be mounted over a script here: what follows is the moment after this.
     pin::check(world, settings, asked)?;
     let Asked { run, how, caller, pinned: _ } = asked;
@@ -81,6 +86,7 @@ fn job(world: &World, settings: &RunSettings, asked: &Asked) -> Result<HostJob, 
     );
     Ok(HostJob {
         argv: [shell, "-c", &run.command].map(Into::into).to_vec(),
+        file: None,
         cwd: enter(&root, &run.cwd)?,
         env,
         limits: settings.limits.clone(),
@@ -90,15 +96,50 @@ fn job(world: &World, settings: &RunSettings, asked: &Asked) -> Result<HostJob, 
 
 /// Opens the folder a command starts in: beneath the workspace by the kernel's word.
 fn enter(root: &Path, cwd: &FilePath) -> Result<OwnedFd, ToolError> {
-    // A rename elsewhere in the tree makes the kernel give up on `..`; it rarely happens twice.
-    const TRIES: usize = 64;
-    let folder = File::open(root).map_err(ToolError::internal)?;
     let beneath = Path::new(cwd.as_str());
     let beneath = beneath.strip_prefix(root).unwrap_or(beneath);
     let beneath = if beneath.as_os_str().is_empty() { Path::new(".") } else { beneath };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = File::open(root).map_err(ToolError::internal)?;
+    open(folder.as_fd(), beneath, OFlags::DIRECTORY).map_err(|errno| match errno {
+        Errno::XDEV => ToolError::failed(format!("`{cwd}` is not in the workspace")),
+        errno => ToolError::failed(format!("cannot start in `{cwd}`: {errno}")),
+    })
+}
+
+/// Refuses arguments that lead out of the workspace through a link. In the sandbox there is little to
+/// be found there; here there is everything. What names no file is passed over.
+pub(super) fn refuse_outside(
+    root: &Path,
+    cwd: &FilePath,
+    words: &[String],
+) -> Result<(), ToolError> {
+    let folder = File::open(root).map_err(ToolError::internal)?;
+    let values = |word: &str| -> Vec<String> {
+        let attached = word.strip_prefix('-').map(|letters| letters.chars().skip(1).collect());
+        let behind = word.split_once('=').map(|(_, value)| value.to_owned());
+        [Some(word.to_owned()), attached, behind].into_iter().flatten().collect()
+    };
+    let leads_out = |value: &String| {
+        let path = cwd.join(value);
+        !value.is_empty()
+            && !value.starts_with('/')
+            && matches!(
+                open(folder.as_fd(), Path::new(path.as_str()), OFlags::empty()),
+                Err(Errno::XDEV)
+            )
+    };
+    match words.iter().skip(1).flat_map(|word| values(word)).find(leads_out) {
+        Some(value) => Err(ToolError::failed(format!("`{value}` leads out of the workspace"))),
+        None => Ok(()),
+    }
+}
+
+fn open(root: BorrowedFd<'_>, beneath: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    // A rename elsewhere in the tree makes the kernel give up on `..`; it rarely happens twice.
+    const TRIES: usize = 64;
+    let flags = flags | OFlags::PATH | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    let open = || openat2(folder.as_fd(), beneath, flags, Mode::empty(), resolve);
+    let open = || openat2(root, beneath, flags, Mode::empty(), resolve);
     let mut opened = open();
     for _ in 0..TRIES {
         if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
@@ -106,10 +147,7 @@ fn enter(root: &Path, cwd: &FilePath) -> Result<OwnedFd, ToolError> {
         }
         opened = open();
     }
-    opened.map_err(|errno| match errno {
-        Errno::XDEV => ToolError::failed(format!("`{cwd}` is not in the workspace")),
-        errno => ToolError::failed(format!("cannot start in `{cwd}`: {errno}")),
-    })
+    opened
 }
 
 /// The person we run as: what the environment says, else what the system does.

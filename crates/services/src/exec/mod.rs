@@ -1,12 +1,15 @@
 //! Runs commands: in the sandbox, on an overlay of the workspace, or in the background; and on the
 //! host itself, where somebody allowed it.
 
+mod argv;
 mod background;
 mod capture;
 mod egress;
 mod environment;
 mod filter;
 mod foreground;
+mod git;
+mod heard;
 mod host;
 mod identity;
 mod interactive;
@@ -18,6 +21,7 @@ mod processes;
 mod pump;
 mod reachable;
 mod settings;
+mod steps;
 mod toolchains;
 mod watch;
 mod workdir;
@@ -83,6 +87,7 @@ impl Exec for Runner {
         Box::pin(async move {
             let start = self.bounded(start);
             match ground(start.run.place)? {
+                ground if start.run.is_harmless() => steps::run(self, start, ground).await,
                 Ground::Sandbox => foreground::run(self, start).await,
                 Ground::Host => host::run(self, start).await,
             }
@@ -134,6 +139,7 @@ impl Exec for Runner {
 }
 
 /// Where commands can run on this machine.
+#[derive(Debug, Clone, Copy)]
 enum Ground {
     Sandbox,
     Host,

@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 const LEAST_MEMORY: u64 = 2_048 * MIB;
 
 /// How commands run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RunSettings {
     pub(super) minimum: Level,
     pub(super) limits: Limits,

@@ -31,9 +31,9 @@ pub(super) enum Event<'a> {
     Ended,
 }
 
-/// A command that is watched.
+/// A command that is watched: one process, or those of a pipeline.
 pub(super) struct Watch {
-    process: Process,
+    processes: Vec<Process>,
     pump: Pump,
     stopped: Stopped,
     deadline: Instant,
@@ -52,13 +52,17 @@ enum Left {
 impl Watch {
     pub(super) fn new(mut process: Process, most: Duration) -> Self {
         let pump = Pump::new(process.take_stdout(), process.take_stderr());
-        let deadline = Instant::now() + most;
-        Self { process, pump, stopped: Stopped::No, deadline, last: None, left: Left::Something }
+        Self::over(vec![process], pump, Instant::now() + most)
+    }
+
+    /// Several processes that write to the same pipes.
+    pub(super) const fn over(processes: Vec<Process>, pump: Pump, deadline: Instant) -> Self {
+        Self { processes, pump, stopped: Stopped::No, deadline, last: None, left: Left::Something }
     }
 
     /// Waits for what happens next, and ends the command when its time is up or `stop` says so.
     pub(super) async fn next(&mut self, stop: impl Future<Output = ()>) -> Event<'_> {
-        let Self { process, pump, stopped, deadline, last, left } = self;
+        let Self { processes, pump, stopped, deadline, last, left } = self;
         let runs = last.is_none();
         *stopped = tokio::select! {
             biased;
@@ -72,20 +76,38 @@ impl Watch {
             // After what there is to read, however long it took us to come here.
             () = sleep_until(last.unwrap_or(*deadline)), if !runs => return Event::Ended,
             // Its word comes with its end, whatever the result is.
-            _ = process.wait(), if *left == Left::Something => {
+            _ = wait(processes), if *left == Left::Something => {
                 *left = Left::Nothing;
                 *last = Some(Instant::now() + LAST_WORDS);
                 return Event::Ending;
             }
         };
         // Its pipes close when all of it is gone.
-        drop(process.kill());
+        processes.iter().for_each(|process| drop(process.kill()));
         *last = Some(Instant::now() + GONE);
         Event::Ending
     }
 
     /// How it ended, and why.
-    pub(super) async fn end(mut self) -> (Result<Result<Exit, SandboxError>, Elapsed>, Stopped) {
-        (timeout(GONE, self.process.wait()).await, self.stopped)
+    pub(super) async fn end(self) -> (Result<Result<Exit, SandboxError>, Elapsed>, Stopped) {
+        let (exits, stopped) = self.ends().await;
+        let last = |mut exits: Vec<Exit>| exits.pop().ok_or(SandboxError::LauncherDied);
+        (exits.map(|exits| exits.and_then(last)), stopped)
     }
+
+    /// How each of its processes ended, and why.
+    pub(super) async fn ends(
+        mut self,
+    ) -> (Result<Result<Vec<Exit>, SandboxError>, Elapsed>, Stopped) {
+        (timeout(GONE, wait(&mut self.processes)).await, self.stopped)
+    }
+}
+
+/// Waits for all of them. Can be given up and called again.
+async fn wait(processes: &mut [Process]) -> Result<Vec<Exit>, SandboxError> {
+    let mut exits = Vec::with_capacity(processes.len());
+    for process in processes {
+        exits.push(process.wait().await?);
+    }
+    Ok(exits)
 }

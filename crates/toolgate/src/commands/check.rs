@@ -67,6 +67,11 @@ struct Shown {
 trait Checker {
     async fn one(&self, text: &str) -> Result<Shown>;
 
+    /// What only people want to know besides.
+    fn more(&self, _: &str) -> String {
+        String::new()
+    }
+
     /// About a line that is no text.
     fn unreadable(&self, input: Value, problem: &str) -> Result<Shown>;
 }
@@ -90,7 +95,7 @@ async fn all(checker: &impl Checker, input: &Input) -> Result<ExitCode> {
             if *json {
                 output::json(&answer)?;
             } else {
-                output::line(words);
+                output::line(words + &checker.more(value));
             }
         }
         Input { value: None, .. } => {

@@ -21,6 +21,7 @@ mod basics;
 mod cli;
 mod conflicts;
 mod environment;
+mod harmless;
 mod helper;
 mod hooks;
 mod lifetime;
@@ -62,5 +63,6 @@ fn main() {
     trials.extend(approving::trials());
     trials.extend(prompting::trials());
     trials.extend(advisories::trials());
+    trials.extend(harmless::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

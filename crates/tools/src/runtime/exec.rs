@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tool::{
-    Capability, Effect, FilePath, How, Info, Lasting, Need, Place, Plan, Problem, Ran, Run,
+    Ask, Capability, Effect, FilePath, How, Info, Lasting, Need, Place, Plan, Problem, Ran, Run,
     SandboxNeed, Terminal, Tool, ToolContext, ToolError, ToolResult, schema_of,
 };
 
@@ -71,6 +71,8 @@ pub(crate) struct Exec {
     /// Ask to run it on the host with more rights than usual. A person has to agree.
     #[serde(default)]
     elevated: bool,
+    /// When a person is asked before it runs; only stricter than the operator has it.
+    ask: Option<Ask>,
 }
 
 /// Where to run a command.
@@ -117,6 +119,8 @@ impl Tool for Exec {
             place: self.place(),
             lasting,
             elevated: self.elevated,
+            terminal: self.terminal(),
+            ask: self.ask,
             ..Run::new(&self.command)
         };
         [Need::Run(run)].into()
@@ -127,7 +131,7 @@ impl Tool for Exec {
         if !problems.is_empty() {
             return Err(ToolError::Invalid { tool: Self::NAME.to_owned(), problems });
         }
-        let terminal = if self.pty { Terminal::Yes } else { Terminal::No };
+        let terminal = self.terminal();
         let timeout = Duration::from_secs(self.timeout);
         match self.waits() {
             None => {
@@ -151,6 +155,10 @@ impl Exec {
             return Some(Duration::ZERO);
         }
         self.yield_ms.map(Duration::from_millis)
+    }
+
+    const fn terminal(&self) -> Terminal {
+        if self.pty { Terminal::Yes } else { Terminal::No }
     }
 
     /// Where the call wants it to run; what it leaves open, configuration decides.

@@ -7,7 +7,8 @@ type Text = Cow<'static, str>;
 /// What is known about one program: which options and arguments are harmless.
 ///
 /// Options are written as people write them, separated by spaces: `-n`, `--lines`. One that takes a
-/// value says so after a colon: `-n:text`, `--file:path`; one that may have a value after `=`, or
+/// value says so after a colon: `-n:text`, `--file:path`, and one that takes two after two:
+/// `--arg:text:text`; one that may have a value after `=`, or
 /// right behind its letter, says so after a question mark: `--color?text`.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -33,6 +34,11 @@ pub struct Entry {
     pub(super) behind: &'static [&'static str],
     /// Variables it must have.
     pub(super) env: &'static [(&'static str, &'static str)],
+    /// Whether it says where programs are, for which it must have the usual `PATH`.
+    pub(super) finds: bool,
+    /// The script that has a shell do it, if the shell has it itself. It is given the arguments as
+    /// they are, and none of them becomes a part of it.
+    pub(super) builtin: Option<&'static str>,
     /// Where it must run.
     pub(super) folder: Option<&'static str>,
     /// Lines that are harmless, and lines that are not.
@@ -92,6 +98,8 @@ impl Entry {
             before: &[],
             behind: &[],
             env: &[],
+            finds: false,
+            builtin: None,
             folder: None,
             examples: (&[], &[]),
         }
@@ -166,6 +174,18 @@ impl Entry {
         self
     }
 
+    /// One that says where programs are.
+    pub(super) const fn finding(mut self) -> Self {
+        self.finds = true;
+        self
+    }
+
+    /// One that the shell has itself.
+    pub(super) const fn by_shell(mut self, script: &'static str) -> Self {
+        self.builtin = Some(script);
+        self
+    }
+
     /// One that runs in this folder.
     pub(super) const fn within(mut self, folder: &'static str) -> Self {
         self.folder = Some(folder);
@@ -191,12 +211,15 @@ pub(super) struct Known<'a> {
 pub(super) enum Takes {
     Nothing,
     Value,
+    /// Two words of their own behind a long option.
+    Two,
     Perhaps,
 }
 
 impl<'a> Known<'a> {
     fn new(text: &'a str) -> Self {
         let (name, takes, kind) = match (text.split_once(':'), text.split_once('?')) {
+            (Some((name, kind)), _) if kind.contains(':') => (name, Takes::Two, kind),
             (Some((name, kind)), _) => (name, Takes::Value, kind),
             (None, Some((name, kind))) => (name, Takes::Perhaps, kind),
             (None, None) => (text, Takes::Nothing, ""),

@@ -3,6 +3,7 @@
 //! A harmless line is executed as lists of arguments, without a shell: what was judged is what runs.
 //! Every program has an entry in a table; what an entry does not name is refused.
 
+mod cd;
 mod entry;
 mod options;
 mod path;
@@ -10,10 +11,17 @@ mod plain;
 mod steps;
 mod table;
 
-use super::{Analysis, Command, analyse};
+use tool::{Action, After, Inlet, Step};
+
+use super::{Analysis, Command, Joined, analyse};
+
+use self::plain::{Pipeline, Plain};
 
 pub use entry::{Entry, Operands};
-pub use steps::{Argv, Harmless, Step, Stream, Streams};
+pub use steps::Harmless;
+
+/// Each program of a pipeline has a sandbox of its own.
+const MOST_AT_ONCE: usize = 16;
 
 /// Whether a line is known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +37,7 @@ pub enum Judgement {
 pub struct Known<'a> {
     /// Programs that the operator added.
     pub entries: &'a [Entry],
-    /// Where a program is in a trusted folder, by its name.
+    /// Where a program is in a trusted folder, by its name; if that has a folder, whether it is there.
     pub find: &'a dyn Fn(&str) -> Option<String>,
     /// Folders that hold programs nobody but the machine's owner can change.
     pub trusted: &'a [String],
@@ -55,21 +63,48 @@ fn judge(line: &str, known: Known<'_>) -> Result<Harmless, String> {
         Analysis::Opaque(opaque) => return Err(format!("it cannot be taken apart: {opaque}")),
     };
     let plain = plain::split(line).ok_or("it is more than pipes and lists of plain commands")?;
-    let read: Vec<_> = plain.iter().flat_map(|step| &step.pipeline).map(|one| &one.words).collect();
-    let same = |(command, words): (&Command, &&Vec<String>)| {
-        let literals: Option<Vec<_>> = command.words.iter().map(|word| word.literal()).collect();
-        literals.is_some_and(|literals| literals == **words)
-            && command.assignments.is_empty()
-            && command.within.is_empty()
-    };
-    if commands.len() != read.len() || !commands.iter().zip(&read).all(same) {
+    let read: Vec<_> = plain.iter().flat_map(|step| &step.pipeline).collect();
+    if commands.len() != read.len() || !commands.iter().zip(&read).all(is_same) {
         return Err("it has expansions, assignments or nested commands".to_owned());
     }
-    let steps = plain.into_iter().map(|step| {
-        let pipeline = step.pipeline.into_iter().map(|one| one.checked(known));
-        Ok(Step { joined: step.joined, pipeline: pipeline.collect::<Result<_, String>>()? })
+    let steps = plain.into_iter().map(|Pipeline { joined, pipeline }| {
+        let after = match joined {
+            Joined::Next | Joined::Pipe => After::Anything,
+            Joined::And => After::Success,
+            Joined::Or => After::Failure,
+        };
+        Ok(Step { after, action: action(pipeline, known)? })
     });
     Ok(Harmless { steps: steps.collect::<Result<_, String>>()? })
+}
+
+/// Whether both readings of a command agree.
+fn is_same((command, plain): (&Command, &&Plain)) -> bool {
+    let literals: Option<Vec<_>> = command.words.iter().map(|word| word.literal()).collect();
+    let mut inputs = command.redirections.iter().filter(|one| one.operator == "<");
+    let input = match &plain.streams.input {
+        Inlet::Own => None,
+        Inlet::Null => Some("/dev/null"),
+        Inlet::File(file) => Some(file.as_str()),
+    };
+    literals.is_some_and(|literals| literals == plain.words)
+        && inputs.next().map(|one| one.target.literal()) == input.map(Some)
+        && inputs.next().is_none()
+        && command.assignments.is_empty()
+        && command.within.is_empty()
+}
+
+fn action(pipeline: Vec<Plain>, known: Known<'_>) -> Result<Action, String> {
+    if let [one] = pipeline.as_slice()
+        && let Some(folder) = cd::folder(one)
+    {
+        return folder.map(Action::Enter);
+    }
+    if pipeline.len() > MOST_AT_ONCE {
+        return Err(format!("it is a pipeline of more than {MOST_AT_ONCE} programs"));
+    }
+    let checked = pipeline.into_iter().map(|one| one.checked(known));
+    Ok(Action::Run(checked.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]

@@ -71,7 +71,16 @@ impl Reader<'_> {
         };
         let (full, takes, is_path) = (known.name.to_owned(), known.takes, known.path);
         let value = match (takes, value) {
-            (Takes::Nothing, Some(_)) => return self.refuse(&shown),
+            (Takes::Nothing | Takes::Two, Some(_)) => return self.refuse(&shown),
+            (Takes::Two, None) => {
+                let two: Vec<_> = rest.take(2).cloned().collect();
+                let [name, _] = two.as_slice() else {
+                    return Err(format!("`{full}` has no value"));
+                };
+                self.arguments.options.push((full.clone(), Some(name.clone())));
+                self.options.extend(std::iter::once(full).chain(two));
+                return Ok(());
+            }
             (Takes::Value, None) => match rest.next() {
                 Some(value) => Some(value.clone()),
                 None => return Err(format!("`{full}` has no value")),
@@ -120,6 +129,8 @@ impl Reader<'_> {
             let behind = chars.as_str();
             let value = match takes {
                 Takes::Nothing => None,
+                // Only long options do.
+                Takes::Two => return self.refuse(&whole),
                 Takes::Perhaps if behind.is_empty() => None,
                 Takes::Value if behind.is_empty() => {
                     Some(rest.next().ok_or_else(|| format!("`{name}` has no value"))?.clone())

@@ -1,6 +1,8 @@
 //! Splits the plainest of lines: words, pipes, lists, and redirections that lead nowhere.
 
-use super::{Argv, Known, Stream, Streams, table};
+use tool::{Argv, Inlet, Outlet, Streams};
+
+use super::{Known, path, table};
 use crate::shell::Joined;
 
 /// One pipeline.
@@ -14,13 +16,16 @@ pub(super) struct Pipeline {
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     pub(super) words: Vec<String>,
-    streams: Streams,
+    pub(super) streams: Streams,
 }
 
 impl Plain {
     /// The same if it is known to be harmless.
     pub(super) fn checked(self, known: Known<'_>) -> Result<Argv, String> {
         let Self { words, streams } = self;
+        if let Inlet::File(file) = &streams.input {
+            path::check(file)?;
+        }
         table::check(&words, known).map(|argv| Argv { streams, ..argv })
     }
 }
@@ -68,7 +73,7 @@ impl Splitter<'_> {
         if trimmed.is_empty() {
             return Some(());
         }
-        if self.redirection() {
+        if self.redirection() || self.input()? {
             return Some(());
         }
         if let Some((operator, joined)) =
@@ -111,31 +116,44 @@ impl Splitter<'_> {
 
     /// `2>&1` and what leads to `/dev/null`.
     fn redirection(&mut self) -> bool {
-        let Streams { no_input, output, errors } = self.plain.streams;
+        let Streams { output, errors, .. } = self.plain.streams;
         let forms = [
-            (">&2", Streams { no_input, output: other(errors), errors }),
-            ("1>&2", Streams { no_input, output: other(errors), errors }),
-            ("2>&1", Streams { no_input, output, errors: other(output) }),
-            ("2>/dev/null", Streams { no_input, output, errors: Stream::Null }),
-            ("2> /dev/null", Streams { no_input, output, errors: Stream::Null }),
-            (">/dev/null", Streams { no_input, output: Stream::Null, errors }),
-            ("> /dev/null", Streams { no_input, output: Stream::Null, errors }),
-            ("1>/dev/null", Streams { no_input, output: Stream::Null, errors }),
-            ("&>/dev/null", Streams { no_input, output: Stream::Null, errors: Stream::Null }),
-            ("&> /dev/null", Streams { no_input, output: Stream::Null, errors: Stream::Null }),
-            ("</dev/null", Streams { no_input: true, output, errors }),
-            ("< /dev/null", Streams { no_input: true, output, errors }),
+            (">&2", (other(errors), errors)),
+            ("1>&2", (other(errors), errors)),
+            ("2>&1", (output, other(output))),
+            ("2>/dev/null", (output, Outlet::Null)),
+            ("2> /dev/null", (output, Outlet::Null)),
+            (">/dev/null", (Outlet::Null, errors)),
+            ("> /dev/null", (Outlet::Null, errors)),
+            ("1>/dev/null", (Outlet::Null, errors)),
+            ("&>/dev/null", (Outlet::Null, Outlet::Null)),
+            ("&> /dev/null", (Outlet::Null, Outlet::Null)),
         ];
-        for (form, streams) in forms {
+        for (form, (output, errors)) in forms {
             if let Some(rest) = self.rest.strip_prefix(form)
                 && (rest.is_empty() || rest.starts_with([' ', '\t', ';', '|', '\n']))
             {
                 self.rest = rest;
-                self.plain.streams = streams;
+                let streams = &mut self.plain.streams;
+                (streams.output, streams.errors) = (output, errors);
                 return true;
             }
         }
         false
+    }
+
+    /// `<` and a plain word; a file that does not exist ends the command before it starts, so there
+    /// may be only one.
+    fn input(&mut self) -> Option<bool> {
+        let Some(rest) = self.rest.strip_prefix('<') else { return Some(false) };
+        self.rest = rest.trim_start_matches([' ', '\t']);
+        let file = self.word().filter(|file| !file.is_empty())?;
+        if self.plain.streams.input != Inlet::Own {
+            return None;
+        }
+        self.plain.streams.input =
+            if file == "/dev/null" { Inlet::Null } else { Inlet::File(file) };
+        Some(true)
     }
 
     fn word(&mut self) -> Option<String> {
@@ -171,11 +189,11 @@ impl Splitter<'_> {
     }
 }
 
-const fn other(of: Stream) -> Stream {
+const fn other(of: Outlet) -> Outlet {
     match of {
-        Stream::Own => Stream::Other,
-        Stream::Other => Stream::Own,
-        Stream::Null => Stream::Null,
+        Outlet::Own => Outlet::Other,
+        Outlet::Other => Outlet::Own,
+        Outlet::Null => Outlet::Null,
     }
 }
 

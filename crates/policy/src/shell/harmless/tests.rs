@@ -26,3 +26,72 @@ fn every_entry_behaves_as_its_examples_say() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn input_folders_and_lists_are_harmless_within_the_workspace() {
+    for (line, expected) in [
+        ("wc -l < a.txt", true),
+        ("wc -l <a.txt | cat", true),
+        ("wc -l < 'a b.txt' >/dev/null", true),
+        ("sort </dev/null", true),
+        ("wc -l < ../a", false),
+        ("wc -l < /etc/passwd", false),
+        ("wc -l < .env", false),
+        ("wc -l < $x", false),
+        ("wc -l < *.txt", false),
+        ("wc -l < ~/a", false),
+        ("wc -l < a < b", false),
+        ("wc -l < a </dev/null", false),
+        ("wc -l <> a", false),
+        ("wc -l <<< a", false),
+        ("wc -l <&3", false),
+        ("wc -l 3< a", false),
+        ("wc -l <", false),
+        ("wc -l < | cat", false),
+        ("cat <(ls)", false),
+        ("cd src && ls", true),
+        ("cd src/deep; ls; cd x && git status", true),
+        ("cd src", true),
+        ("cd", false),
+        ("cd ..", false),
+        ("cd -", false),
+        ("cd ~", false),
+        ("cd /", false),
+        ("cd .ssh && ls", false),
+        ("cd a b", false),
+        ("cd $x && ls", false),
+        ("cd src | ls", false),
+        ("ls | cd src", false),
+        ("cd src 2>/dev/null && ls", false),
+        ("cd src && cat ../a", false),
+        ("cd src && make", false),
+        ("cd src && ./ls", false),
+    ] {
+        assert_eq!(
+            matches!(judge(line), Judgement::Harmless(_)),
+            expected,
+            "{line}: {:?}",
+            judge(line)
+        );
+    }
+}
+
+#[test]
+fn a_long_pipeline_is_not_harmless() {
+    let line = |count| vec!["cat"; count].join(" | ");
+    assert!(matches!(judge(&line(16)), Judgement::Harmless(_)));
+    assert!(matches!(judge(&line(17)), Judgement::Not(_)));
+    assert!(matches!(judge(&vec!["ls"; 100].join("; ")), Judgement::Harmless(_)));
+}
+
+#[test]
+fn what_a_program_runs_is_trusted_too() {
+    let Judgement::Harmless(how) = judge("zcat a.gz && which zcat && command -v zcat") else {
+        panic!("not harmless")
+    };
+    let paths: Vec<_> = how
+        .programs()
+        .map(|argv| argv.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str()))
+        .collect();
+    assert_eq!(paths, [Some("/usr/bin:/bin"), None, None]);
+}

@@ -2,18 +2,21 @@
 
 use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
-use config::{Ask, Exec, Security, Tools};
+use config::{Ask, Security, Tools};
 use policy::{
     Situation,
-    shell::{Analysis, Command, Judgement, Known, analyse, entries, harmless, trusted_folders},
+    shell::{Analysis, Command, SafeList, analyse},
     url::UrlRules,
 };
 use serde_json::Value;
-use tool::{Facts, Run};
+use tool::{Action, After, Argv, Facts, Run, Step};
 use toolgate::{Caller, Need, Plan};
 
 use super::{Checker, Input, Shown, answer::Answer};
 use crate::{cli::Global, context, visible::visible};
+
+/// Stands before the name of a program that no trusted folder has.
+const MISSING: &str = "?";
 
 /// Say whether a command may run, and which programs it would start.
 #[derive(Debug, Args)]
@@ -41,24 +44,50 @@ impl CheckCommand {
             let own = exec.ask.as_ref().map_or(ask, |own| own.value);
             exec.ask = Some(own.max(ask).into());
         }
-        Ok(Commands { urls: UrlRules::new(&tools.web.network), tools })
+        let (urls, safe) = (UrlRules::new(&tools.web.network), SafeList::new(&tools.exec));
+        Ok(Commands { tools, urls, safe, caller: Caller::owner("main") })
     }
 }
 
+/// Everything that is the same for all lines, worked out once.
 struct Commands {
-    urls: UrlRules,
     tools: Tools,
+    urls: UrlRules,
+    safe: SafeList,
+    caller: Caller,
+}
+
+impl Commands {
+    fn plan(&self, line: &str) -> Plan {
+        // What a machine lacks says nothing about the line.
+        let find = |name: &str| self.find(name).or_else(|| Some(format!("{MISSING}{name}")));
+        let plan = Plan::from([Need::Run(Run::new(line))]);
+        policy::complete(plan, &self.tools.exec, self.safe.known(&find))
+    }
+
+    fn find(&self, name: &str) -> Option<String> {
+        world::find_program(name, self.safe.folders())
+    }
 }
 
 impl Checker for Commands {
     async fn one(&self, text: &str) -> Result<Shown> {
-        let Self { tools, urls } = self;
-        let plan = policy::complete(Plan::from([Need::Run(Run::new(text))]), &tools.exec);
-        let caller = &Caller::owner("main");
-        let decision = policy::decide(Situation { tools, urls, caller }, &plan, &Facts::default());
-        let shown = Answer { input: text.into(), decision, plan: None }.shown()?;
-        let known = known(text, &tools.exec);
-        Ok(Shown { words: format!("{}{}{known}", shown.words, found(text)), ..shown })
+        let Self { tools, urls, safe: _, caller } = self;
+        let situation = Situation { tools, urls, caller };
+        let decision = policy::decide(situation, &self.plan(text), &Facts::default());
+        Answer { input: text.into(), decision, plan: None }.shown()
+    }
+
+    fn more(&self, text: &str) -> String {
+        let plan = self.plan(text);
+        match plan.command() {
+            Some(run) if run.is_harmless() => run.steps.iter().map(step_in_words).collect(),
+            Some(run) => {
+                let doubt = visible(&run.doubt);
+                format!("{}\n  It is not known to be harmless: {doubt}", found(text))
+            }
+            None => String::new(),
+        }
     }
 
     fn unreadable(&self, input: Value, problem: &str) -> Result<Shown> {
@@ -66,14 +95,33 @@ impl Checker for Commands {
     }
 }
 
-/// What the list of harmless commands says, for people.
-fn known(line: &str, exec: &Exec) -> String {
-    let (entries, trusted) = (entries(exec), trusted_folders(exec));
-    match harmless(line, Known { entries: &entries, find: &|_| None, trusted: &trusted }) {
-        Judgement::Harmless(_) => "\n  It is on the list of harmless commands".to_owned(),
-        Judgement::Not(reason) => {
-            format!("\n  It is not on the list of harmless commands: {}", visible(&reason))
+/// How a step of a harmless line runs, for people.
+fn step_in_words(step: &Step) -> String {
+    let after = match step.after {
+        After::Anything => "",
+        After::Success => ", if that succeeds",
+        After::Failure => ", if that fails",
+    };
+    let does = match &step.action {
+        Action::Enter(folder) => format!("It would go into `{}`", visible(folder)),
+        Action::Run(pipeline) => {
+            let all: Vec<_> = pipeline.iter().map(argv_in_words).collect();
+            format!("It would run {} without a shell", all.join(" and pass its output to "))
         }
+    };
+    format!("\n  {does}{after}")
+}
+
+fn argv_in_words(argv: &Argv) -> String {
+    let Argv { path, words, .. } = argv;
+    let path = path.as_deref().unwrap_or(MISSING);
+    let arguments: Vec<_> = words.iter().skip(1).map(String::as_str).collect();
+    let missing = path.strip_prefix(MISSING);
+    let program = missing.unwrap_or(path);
+    let shown = visible([&[program], arguments.as_slice()].concat().join(" ").as_str());
+    match missing {
+        Some(_) => format!("`{shown}` (which is not installed here)"),
+        None => format!("`{shown}`"),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new("[", "").reading(bracket).with(&["[ -f a ]", "[ a = b ] && ls"], &["[ -f /etc/shadow ]", "[ a", "[ -n $x ]"]),
     // What it prints goes to the caller, who could have printed it.
     Entry::new("echo", "").reading(as_it_is).with(&["echo hello", "echo -n a", "echo a -- -b"], &["echo $x", "echo *", "echo a > b"]),
-    Entry::new("env", "").with(&["env", "env | wc -l"], &["env ls", "env A=b", "env -S ls"]),
+    Entry::new("env", "").finding().with(&["env", "env | wc -l"], &["env ls", "env A=b", "env -S ls"]),
     Entry::new("expr", "").reading(as_it_is).with(&["expr 1 + -2"], &["expr $x + 1"]),
     Entry::new("false", "").with(&["false"], &["false; touch x"]),
     Entry::new("nproc", "--all --ignore:text").with(&["nproc", "nproc --all"], &["nproc x"]),

@@ -65,5 +65,5 @@ pub(super) const ENTRIES: &[Entry] = &[
             "tree -Lo 1 OUT",
             "tree -L2", "tree -R -L 1", "tree -H .", "tree --fromfile a", "tree -l", "tree /etc", "tree --gitfile=/x"],
     ),
-    Entry::new("which", "-a").taking(Operands::Text).with(&["which ls", "which -a git"], &["which --x"]),
+    Entry::new("which", "-a").taking(Operands::Text).finding().with(&["which ls", "which -a git"], &["which --x"]),
 ];

@@ -151,9 +151,9 @@ pub(super) const ENTRIES: &[Entry] = &[
     git("git stash list", "-0..9 -n:text --oneline --date:text --format:text --pretty?text").taking(Operands::None).checked(format)
         .with(&["git stash list"], &["git stash", "git stash clear", "git stash pop", "git stash drop", "git stash list --output=x"]),
     git("git stash show", DIFF).before(PLAIN_DIFF).with(&["git stash show -p stash@{0}"], &["git stash show --output=x", "git stash show --ext-diff -p"]),
-    git("git status", "-s -b -v -z -u?text --short --branch --porcelain?text --long --verbose --untracked-files?text --ignored?text --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?text --column?text --no-column")
+    git("git status", "-s -b -z -u?text --short --branch --porcelain?text --long --untracked-files?text --ignored?text --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?text --column?text --no-column")
         .before(&["--ignore-submodules=all"])
-        .with(&["git status", "git status -sb", "git status --porcelain=v1", "git --no-pager status"], &["git status --ignore-submodules=none", "git -c core.fsmonitor=x status", "git status ../x", "git status > a"]),
+        .with(&["git status", "git status -sb", "git status --porcelain=v1", "git --no-pager status"], &["git status --ignore-submodules=none", "git -c core.fsmonitor=x status", "git status ../x", "git status > a", "git status -v"]),
     git("git tag", "-l -n?text --list --sort:text --format:text --contains --no-contains --merged --no-merged --points-at:text --column?text --color?text -i --ignore-case")
         .checked(tag).with(&["git tag", "git tag -l 'v*'", "git tag --contains HEAD", "git tag --sort=-creatordate"], &["git tag v1", "git tag -d v1", "git tag -a v1", "git tag -v v1", "git tag --verify v1", "git tag -n v1", "git tag -s x"]),
     git("git worktree list", "-v -z --verbose --porcelain").taking(Operands::None).with(&["git worktree list"], &["git worktree add ../x", "git worktree remove x"]),

@@ -9,6 +9,8 @@ pub(super) const HARMLESS: &[&str] = &[
     "jq length data.json",
     "jq '.env | .a[0]' a",
     "jq -c 'map(select(.x > 1))' a",
+    "jq --arg n ada '.[] | select(.name == $n)' a",
+    "jq . a --argjson n 1",
 ];
 pub(super) const NOT: &[&str] = &[
     "jq -n env",
@@ -26,6 +28,10 @@ pub(super) const NOT: &[&str] = &[
     "jq -n '$__prog_args'",
     "jq --run-tests a",
     "jq -n 'input_filename, $ENV.PATH'",
+    "jq --arg x",
+    "jq --arg=x y z . a",
+    "jq --arg a . env",
+    "jq . --arg a b /etc/passwd",
 ];
 
 /// What reads the environment, other files or modules.

@@ -2,6 +2,7 @@
 
 mod archives;
 mod awk;
+mod builtins;
 mod coreutils;
 mod files;
 mod find;
@@ -14,12 +15,18 @@ mod system;
 mod text;
 mod versions;
 
-use super::{Argv, Entry, Known, Streams, options};
+use tool::{Argv, Streams};
+
+use super::{Entry, Known, options};
+
+/// What runs what a shell has itself.
+const SHELL: &str = "bash";
 
 /// Every built-in entry.
 pub(super) fn built_in<'a>() -> impl Iterator<Item = &'a Entry> {
     let families = [
         archives::ENTRIES,
+        builtins::ENTRIES,
         coreutils::ENTRIES,
         files::ENTRIES,
         find::ENTRIES,
@@ -37,7 +44,7 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
     let Some((program, arguments)) = words.split_first() else {
         return Err("a command is missing".to_owned());
     };
-    let (path, name) = located(program, known)?;
+    let name = named(program, known)?;
     // Git has options of its own before the subcommand; these two change nothing.
     let quiet = |word: &&String| name == "git" && matches!(word.as_str(), "--no-pager" | "-P");
     let skipped = arguments.iter().take_while(quiet).count();
@@ -45,7 +52,13 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
     let mut reasons = Vec::new();
     for entry in entries(name, arguments, known) {
         match executed(entry, name, arguments) {
-            Ok(argv) => return Ok(Argv { path, ..argv }),
+            // What the shell has itself has no folder.
+            Ok(_) if entry.builtin.is_some() && program != name => {}
+            Ok(argv) => {
+                let file = entry.builtin.map_or(program.as_str(), |_| SHELL);
+                let env = argv.env.into_iter().chain(path_of(entry, known)).collect();
+                return Ok(Argv { path: (known.find)(file), env, ..argv });
+            }
             Err(reason) => reasons.push(reason),
         }
     }
@@ -54,15 +67,19 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
     Err(reasons.into_iter().next().unwrap_or_else(unknown))
 }
 
-/// Where the program is, and its name.
-fn located<'a>(program: &'a str, known: Known<'_>) -> Result<(Option<String>, &'a str), String> {
-    let Some((folder, name)) = program.rsplit_once('/') else {
-        return Ok(((known.find)(program), program));
-    };
+/// The name of the program; one with a folder must be in a trusted one.
+fn named<'a>(program: &'a str, known: Known<'_>) -> Result<&'a str, String> {
+    let Some((folder, name)) = program.rsplit_once('/') else { return Ok(program) };
     if known.trusted.iter().any(|trusted| trusted.trim_end_matches('/') == folder) {
-        return Ok((Some(program.to_owned()), name));
+        return Ok(name);
     }
     Err(format!("`{program}` is not in a trusted folder"))
+}
+
+/// Some programs run others by their name; those must be trusted too.
+fn path_of(entry: &Entry, known: Known<'_>) -> Option<(String, String)> {
+    let trusted = !entry.finds && !known.trusted.is_empty();
+    trusted.then(|| ("PATH".to_owned(), known.trusted.join(":")))
 }
 
 /// The entries for it, those of subcommands first and those of the operator before ours.
@@ -96,14 +113,19 @@ fn executed(entry: &Entry, name: &str, arguments: &[String]) -> Result<Argv, Str
         given
     };
     let front: &[&str] = if name == "git" { git::FRONT } else { &[] };
-    let words = std::iter::once(name).chain(front.iter().copied()).chain(subcommands);
-    let words = words.chain(entry.before.iter().copied()).map(str::to_owned).chain(given).collect();
+    let called: Vec<_> = match entry.builtin {
+        // The script is always the same, and gets the rest as its arguments.
+        Some(script) => vec![SHELL, "-p", "-c", script, "/bin/bash"],
+        None => std::iter::once(name).chain(front.iter().copied()).chain(subcommands).collect(),
+    };
+    let words = called.into_iter().chain(entry.before.iter().copied()).map(str::to_owned);
     let env = if name == "git" { git::ENV } else { entry.env };
+    let env = env.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
     Ok(Argv {
         path: None,
-        words,
-        env: env.to_vec(),
-        folder: entry.folder,
+        words: words.chain(given).collect(),
+        env: env.collect(),
+        folder: entry.folder.map(str::to_owned),
         streams: Streams::default(),
     })
 }

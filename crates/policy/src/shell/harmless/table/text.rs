@@ -43,7 +43,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::paths("base64", "-d -i -w:text --decode --ignore-garbage --wrap:text").at_most(1)
         .with(&["base64 README.md", "base64 -w0 a"], &["base64 /etc/shadow", "base64 .env"]),
     Entry::paths("cat", "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
-        .with(&["cat a", "cat -n src/main.rs b", "cat -"], &["cat /etc/passwd", "cat ../x", "cat .env", "cat ~/.ssh/id_rsa", "cat < a", "cat <<< a"]),
+        .with(&["cat a", "cat -n src/main.rs b", "cat -"], &["cat /etc/passwd", "cat ../x", "cat .env", "cat ~/.ssh/id_rsa", "cat < .env", "cat <<< a"]),
     Entry::paths("cksum", "-z --zero --untagged").with(&["cksum a"], &["cksum -c list", "cksum --check list", "cksum -a crc a"]),
     Entry::paths("cmp", "-b -i:text -l -n:text -s --print-bytes --ignore-initial:text --verbose --bytes:text --quiet --silent")
         .with(&["cmp a b"], &["cmp a /etc/passwd"]),
@@ -65,7 +65,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["hexdump -C README.md"], &["hexdump -f format a", "hexdump /dev/mem"]),
     Entry::paths("join", "-a:text -e:text -i -j:text -o:text -t:text -v:text -1:text -2:text -z --header --check-order --nocheck-order --ignore-case").at_most(2)
         .with(&["join -t, a b"], &["join a /b"]),
-    Entry::new("jq", "-r -c -n -s -e -S -C -M -a -j -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --color-output --monochrome-output --ascii-output --join-output --raw-input --tab --seq --stream")
+    Entry::new("jq", "-r -c -n -s -e -S -C -M -a -j -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --color-output --monochrome-output --ascii-output --join-output --raw-input --tab --seq --stream --arg:text:text --argjson:text:text")
         .taking(Operands::TextThenPaths(""))
         .in_full()
         .checked(jq::check)
@@ -96,7 +96,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::paths("tail", "-0..9 -n:text -c:text -q -v -z --lines:text --bytes:text --quiet --silent --verbose --zero-terminated")
         .with(&["tail -n 5 a", "tail -20 a", "tail -n +2 a"], &["tail -f a", "tail -F a", "tail --follow a", "tail --fol=name a", "tail --pid=1 a", "tail -s1 -f a", "tail /x"]),
     Entry::new("tr", "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1").taking(Operands::Text).at_most(2)
-        .with(&["ls | tr a-z A-Z", "echo a | tr -d '\\n'"], &["tr a b < in.txt", "tr a b c"]),
+        .with(&["ls | tr a-z A-Z", "echo a | tr -d '\\n'"], &["tr a b < /etc/passwd", "tr a b c"]),
     Entry::paths("unexpand", "-a -t:text --all --first-only --tabs:text").with(&["unexpand -a a"], &["unexpand /x"]),
     Entry::paths("uniq", "-c -d -D -u -i -z -f:text -s:text -w:text --count --repeated --all-repeated?text --unique --ignore-case --group?text --skip-fields:text --skip-chars:text --check-chars:text --zero-terminated").at_most(1)
         .with(&["sort a | uniq -c", "uniq -d a"], &["uniq in.txt OUT", "uniq - OUT"]),
