@@ -143,7 +143,7 @@ const EXEC: &[Key] = &[
     key(
         "tools.exec.security",
         r#""full""#,
-        "Which commands run: `full` any, `safe-bin` what is known to be harmless and the rest if a person agrees, `paranoid` only what is known to be harmless. As long as a shell runs them, none counts as that.",
+        "Which commands run: `full` any, `safe-bin` what is known to be harmless and the rest if a person agrees, `paranoid` only what is known to be harmless. That runs without a shell, and in the sandbox without network and on a workspace that it cannot change.",
         |c, _| &mut c.tools.exec.security,
     ),
     key(

@@ -255,7 +255,8 @@ mod tests {
             ("paranoid", "smart", "deny exec.paranoid"),
             ("paranoid", "always", "deny exec.paranoid"),
         ] {
-            let harmless_is = if ask == "always" { "ask ask.always" } else { "allow exec.harmless" };
+            let harmless_is =
+                if ask == "always" { "ask ask.always" } else { "allow exec.harmless" };
             for more in ["", "exec.network.access = 'full'", "exec.host = 'host'"] {
                 let config = format!("ask = '{ask}'\nexec.security = '{security}'\n{more}");
                 assert_eq!(decided(&config, &harmless), harmless_is, "{config}");

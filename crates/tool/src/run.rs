@@ -40,6 +40,7 @@ pub struct Run {
     pub doubt: String,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_usual(terminal: &Terminal) -> bool {
     *terminal == Terminal::default()
 }

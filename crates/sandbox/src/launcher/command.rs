@@ -136,7 +136,8 @@ impl Image {
             list.iter().map(|bytes| Ok(CString::new(bytes.clone())?)).collect()
         };
         let name = argv.first().ok_or(io::ErrorKind::InvalidInput)?;
-        let programs = file.as_ref().map_or_else(|| candidates(name, path), |file| vec![file.clone()]);
+        let programs =
+            file.as_ref().map_or_else(|| candidates(name, path), |file| vec![file.clone()]);
         let programs = strings(&programs)?;
         let (mut argv, env) = (strings(argv)?, strings(env)?);
         let pointers = |list: &[CString]| -> Vec<_> {

@@ -37,7 +37,8 @@ impl Argument {
     ) -> Result<Process, ToolError> {
         let world = runner.world.clone();
         // What is harmless was judged in a plain environment.
-        let settings = RunSettings { env: Vec::new(), ..RunSettings::clone(&runner.settings.load()) };
+        let settings =
+            RunSettings { env: Vec::new(), ..RunSettings::clone(&runner.settings.load()) };
         let started = match ground {
             Ground::Sandbox => {
                 let prepare = move || self.in_sandbox(&world, &settings, stdio);
@@ -67,8 +68,11 @@ impl Argument {
         let job = job(world, settings, &self.asked, workspace)?;
         let Argv { words, env, folder, .. } = self.argv;
         let mut all = job.env;
-        env.iter().for_each(|(name, value)| set(&mut all, name, value));
-        let seen = |bind: &Bind| job.binds.iter().any(|known| bind.target.starts_with(&known.target));
+        for (name, value) in &env {
+            set(&mut all, name, value);
+        }
+        let seen =
+            |bind: &Bind| job.binds.iter().any(|known| bind.target.starts_with(&known.target));
         let own: Vec<_> = file.to_str().map(folder_of).unwrap_or_default();
         let own: Vec<_> = own.into_iter().filter(|bind| !seen(bind)).collect();
         Ok(Job {
@@ -96,7 +100,9 @@ impl Argument {
         let job = host::job(world, settings, &self.asked)?;
         let Argv { words, env, folder, .. } = self.argv;
         let mut all = job.env;
-        env.iter().for_each(|(name, value)| set(&mut all, name, value));
+        for (name, value) in &env {
+            set(&mut all, name, value);
+        }
         let cwd = match folder {
             Some(folder) => File::open(folder).map_err(ToolError::internal)?.into(),
             None => job.cwd,
@@ -114,6 +120,8 @@ impl Argument {
     /// Nothing is looked for here: what was judged is what runs.
     fn file(&self) -> Result<PathBuf, ToolError> {
         let path = self.argv.path.as_ref().map(PathBuf::from);
-        path.ok_or_else(|| ToolError::internal("a program of a harmless line is in no trusted folder"))
+        path.ok_or_else(|| {
+            ToolError::internal("a program of a harmless line is in no trusted folder")
+        })
     }
 }

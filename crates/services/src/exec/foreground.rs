@@ -7,8 +7,7 @@ use tool::{Captured, Commit, Ended, Place, Ran, Start, ToolError};
 use world::{Committed, Overlay};
 
 use super::{
-    Runner,
-    egress,
+    Runner, egress,
     heard::Heard,
     job::{Asked, Guards, Opened, job},
     problem::not_started,

@@ -41,7 +41,9 @@ pub(super) fn answer(output: &[u8]) -> Result<Vec<(String, String)>, ToolError> 
 }
 
 fn unknown(why: &str) -> ToolError {
-    ToolError::failed(format!("what git would run in this repository cannot be switched off: {why}"))
+    ToolError::failed(format!(
+        "what git would run in this repository cannot be switched off: {why}"
+    ))
 }
 
 /// Settings, as git takes them from the environment.
@@ -64,7 +66,8 @@ mod tests {
     fn what_git_names_is_switched_off() {
         let said = b"toolgate.asked\0filter.a=b.clean\0filter.lfs.required\0";
         let variables = answer(said).unwrap();
-        let shown: Vec<_> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let shown: Vec<_> =
+            variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             shown.join(" "),
             "GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=toolgate.asked GIT_CONFIG_VALUE_0= \

@@ -28,7 +28,8 @@ use super::{
     toolchains,
 };
 
-pub(super) const NOTE: &str = "it ran on the host, outside the sandbox; what it changed cannot be undone";
+pub(super) const NOTE: &str =
+    "it ran on the host, outside the sandbox; what it changed cannot be undone";
 
 /// Runs a command to its end.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
@@ -59,7 +60,11 @@ async fn begin(runner: &Runner, start: Start<'_>) -> Result<sandbox::Process, To
 }
 
 /// Puts the job together. May block.
-pub(super) fn job(world: &World, settings: &RunSettings, asked: &Asked) -> Result<HostJob, ToolError> {
+pub(super) fn job(
+    world: &World,
+    settings: &RunSettings,
+    asked: &Asked,
+) -> Result<HostJob, ToolError> {
     let Asked { run, how, caller } = asked;
     let root = world.root(caller)?;
     let person = person();

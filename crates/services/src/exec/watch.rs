@@ -83,7 +83,9 @@ impl Watch {
             }
         };
         // Its pipes close when all of it is gone.
-        processes.iter().for_each(|process| drop(process.kill()));
+        for process in processes.iter() {
+            drop(process.kill());
+        }
         *last = Some(Instant::now() + GONE);
         Event::Ending
     }
@@ -96,7 +98,9 @@ impl Watch {
     }
 
     /// How each of its processes ended, and why.
-    pub(super) async fn ends(mut self) -> (Result<Result<Vec<Exit>, SandboxError>, Elapsed>, Stopped) {
+    pub(super) async fn ends(
+        mut self,
+    ) -> (Result<Result<Vec<Exit>, SandboxError>, Elapsed>, Stopped) {
         (timeout(GONE, wait(&mut self.processes)).await, self.stopped)
     }
 }

@@ -74,7 +74,9 @@ impl Reader<'_> {
             (Takes::Nothing | Takes::Two, Some(_)) => return self.refuse(&shown),
             (Takes::Two, None) => {
                 let two: Vec<_> = rest.take(2).cloned().collect();
-                let [name, _] = two.as_slice() else { return Err(format!("`{full}` has no value")) };
+                let [name, _] = two.as_slice() else {
+                    return Err(format!("`{full}` has no value"));
+                };
                 self.arguments.options.push((full.clone(), Some(name.clone())));
                 self.options.extend(std::iter::once(full).chain(two));
                 return Ok(());

@@ -67,7 +67,12 @@ fn input_folders_and_lists_are_harmless_within_the_workspace() {
         ("cd src && make", false),
         ("cd src && ./ls", false),
     ] {
-        assert_eq!(matches!(judge(line), Judgement::Harmless(_)), expected, "{line}: {:?}", judge(line));
+        assert_eq!(
+            matches!(judge(line), Judgement::Harmless(_)),
+            expected,
+            "{line}: {:?}",
+            judge(line)
+        );
     }
 }
 

@@ -6,14 +6,30 @@ use super::super::{
 };
 
 pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new("command", "-v -V").taking(Operands::Text).checked(asks).finding().by_shell("command \"$@\"").with(
-        &["command -v node", "command -V ls", "command -v a >/dev/null 2>&1 && echo yes"],
-        &["command ls", "command -p ls", "command -pv ls", "command", "/usr/bin/command -v a", "command -v $x"],
-    ),
-    Entry::new("type", "-a -f -p -P -t").taking(Operands::Text).finding().by_shell("type \"$@\"").with(
-        &["type ls", "type -P git", "type -t cd"],
-        &["type --x ls", "type $x", "/bin/type ls"],
-    ),
+    Entry::new("command", "-v -V")
+        .taking(Operands::Text)
+        .checked(asks)
+        .finding()
+        .by_shell("command \"$@\"")
+        .with(
+            &["command -v node", "command -V ls", "command -v a >/dev/null 2>&1 && echo yes"],
+            &[
+                "command ls",
+                "command -p ls",
+                "command -pv ls",
+                "command",
+                "/usr/bin/command -v a",
+                "command -v $x",
+            ],
+        ),
+    Entry::new("type", "-a -f -p -P -t")
+        .taking(Operands::Text)
+        .finding()
+        .by_shell("type \"$@\"")
+        .with(
+            &["type ls", "type -P git", "type -t cd"],
+            &["type --x ls", "type $x", "/bin/type ls"],
+        ),
 ];
 
 /// Without an option it runs the program.
