@@ -149,7 +149,7 @@ const EXEC: &[Key] = &[
     key(
         "tools.exec.security",
         r#""full""#,
-        "Which commands run: `full` any, `safe-bin` what is known to be harmless and the rest if a person agrees, `paranoid` only what is known to be harmless. As long as a shell runs them, none counts as that.",
+        "Which commands run: `full` any, `safe-bin` what is known to be harmless and the rest if a person agrees, `paranoid` only what is known to be harmless. That runs without a shell, and in the sandbox without network and on a workspace that it cannot change.",
         |c, _| &mut c.tools.exec.security,
     ),
     key(
@@ -175,8 +175,8 @@ const EXEC: &[Key] = &[
     ),
     key(
         "tools.exec.network.access",
-        r#""listed""#,
-        "`full` gives commands the whole network of this machine, without a proxy.",
+        r#""ask""#,
+        "`ask` asks about commands that are known to need the network, such as `git push`, and lets them reach public hosts if a person agrees, or the hosts of `allow` if there are any; `listed` lets them reach the hosts of `allow` and never any other; `full` gives commands the whole network of this machine, without a proxy.",
         |c, _| &mut c.tools.exec.network.access,
     ),
     key(

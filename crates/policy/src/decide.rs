@@ -159,6 +159,10 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
         let reason = format!("`{}` may hold credentials", fact.path);
         return Decision::new(Verdict::Ask, "smart.credentials", reason);
     }
+    if let Some(path) = plan.command().and_then(|run| run.secret.as_ref()) {
+        let reason = format!("`{path}` may hold credentials");
+        return Decision::new(Verdict::Ask, "smart.credentials", reason);
+    }
     let (files, bytes) = replaced(plan, facts);
     if files > MUCH.0 || bytes > MUCH.1 {
         return Decision::new(Verdict::Ask, "smart.much", losing(files, bytes));
@@ -240,12 +244,34 @@ mod tests {
         }
     }
 
+    /// What needs more than the workspace asks, what stays in it does not.
+    #[test]
+    fn commands_that_need_more_are_asked_about() {
+        let listed = "exec.network.allow = ['example.org']";
+        let (never, full) = ("exec.network.access = 'listed'", "exec.network.access = 'full'");
+        for (config, line, expected) in [
+            ("", "git push", "ask smart.act"),
+            ("", "git commit -am x", "allow smart"),
+            ("", "cargo build", "allow smart"),
+            ("", "cat .env > copy", "ask smart.credentials"),
+            (never, "git push", "allow smart"),
+            (listed, "git push", "ask smart.act"),
+            (listed, "rm -r x", "allow smart"),
+            (listed, "cargo build", "ask smart.act"),
+            (full, "mkdir x", "allow smart"),
+            (full, "./build.sh", "ask smart.act"),
+            ("ask = 'auto'", "git push", "allow ask.auto"),
+        ] {
+            assert_eq!(decided(config, &Run::new(line)), expected, "{config} {line}");
+        }
+    }
+
     fn decided(config: &str, run: &Run) -> String {
         let tools = config::parse(&format!("[tools]\n{config}"), "t.toml").unwrap().tools;
         let find = |name: &str| (name != "tree").then(|| format!("/usr/bin/{name}"));
         let list = crate::shell::SafeList::new(&tools.exec);
         let plan = [Need::Run(run.clone())].into();
-        let plan = crate::complete(plan, &tools.exec, list.known(&find));
+        let plan = crate::complete(plan, &tools, list.known(&find));
         let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
         let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
         let decision = decide(situation, &plan, &Facts::default());
@@ -335,10 +361,10 @@ mod tests {
             let list = crate::shell::SafeList::new(&tools.exec);
             let find = |name: &str| Some(format!("/usr/bin/{name}"));
             let plan = [Need::Run(Run::new(line))].into();
-            let plan = crate::complete(plan, &tools.exec, list.known(&find));
+            let plan = crate::complete(plan, &tools, list.known(&find));
             assert_eq!(plan.command().unwrap().effect(), expected, "{config} {line}");
             // What was completed stays as it is.
-            let again = crate::complete(plan.clone(), &tools.exec, list.known(&find));
+            let again = crate::complete(plan.clone(), &tools, list.known(&find));
             assert_eq!(again, plan, "{config} {line}");
         }
     }

@@ -29,12 +29,6 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// Prints JSON in one line, for programs that read line by line.
-pub(crate) fn json_line(value: &impl Serialize) -> Result<()> {
-    line(serde_json::to_string(value)?);
-    Ok(())
-}
-
 /// Standard output, for what is written as it comes.
 pub(crate) fn stream() -> impl Write {
     BufWriter::new(io::stdout())

@@ -69,7 +69,9 @@ impl Argument {
         let job = job(world, settings, &self.asked, workspace)?;
         let Argv { words, env, folder, .. } = self.argv;
         let mut all = job.env;
-        env.iter().for_each(|(name, value)| set(&mut all, name, value));
+        for (name, value) in &env {
+            set(&mut all, name, value);
+        }
         let seen =
             |bind: &Bind| job.binds.iter().any(|known| bind.target.starts_with(&known.target));
         let own: Vec<_> = file.to_str().map(folder_of).unwrap_or_default();
@@ -99,7 +101,9 @@ impl Argument {
         let job = host::job(world, settings, &self.asked)?;
         let Argv { words, env, folder, .. } = self.argv;
         let mut all = job.env;
-        env.iter().for_each(|(name, value)| set(&mut all, name, value));
+        for (name, value) in &env {
+            set(&mut all, name, value);
+        }
         let cwd = match folder {
             Some(folder) => File::open(folder).map_err(ToolError::internal)?.into(),
             None => job.cwd,

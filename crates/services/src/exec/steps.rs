@@ -95,13 +95,17 @@ impl<'a> Line<'a> {
 
     /// Whether the next thing that happens is this step.
     fn comes_to(&self, step: &Step) -> bool {
-        let goes_on = self.last.as_ref().is_none_or(|last| last.killed_for.is_none());
-        goes_on
+        self.goes_on()
             && match step.after {
                 After::Anything => true,
                 After::Success => self.status == 0,
                 After::Failure => self.status != 0,
             }
+    }
+
+    /// Whether nobody ended it.
+    fn goes_on(&self) -> bool {
+        self.last.as_ref().is_none_or(|last| last.killed_for.is_none())
     }
 
     async fn take(&mut self, step: &Step) -> Result<(), ToolError> {
@@ -148,7 +152,10 @@ impl<'a> Line<'a> {
         let exits = exits.map_err(|_| ToolError::failed("the command could not be ended"))?;
         let exits = exits.map_err(not_started)?;
         self.start.live.check()?;
-        self.note(&exits, stopped, last_runs);
+        self.note(&exits, stopped);
+        if !last_runs && self.goes_on() {
+            (self.last, self.status) = (None, 1);
+        }
         Ok(())
     }
 
@@ -219,10 +226,9 @@ impl<'a> Line<'a> {
 
     /// Says what a shell would say.
     fn complain(&mut self, about: &str, error: &ToolError, outlet: Outlet) {
-        let why = match error {
-            ToolError::FileNotFound { .. } => "No such file or directory".to_owned(),
-            other => other.to_string(),
-        };
+        let is_missing = matches!(error, ToolError::FileNotFound { .. });
+        let why =
+            if is_missing { "No such file or directory".to_owned() } else { error.to_string() };
         let text = format!("{}: line 1: {about}: {why}\n", shell());
         let stream = match outlet {
             Outlet::Own => Stream::Stderr,
@@ -232,18 +238,15 @@ impl<'a> Line<'a> {
         self.heard.add(stream, text.as_bytes(), self.start);
     }
 
-    /// Takes down how the programs of a pipeline ended. The last one counts, if it ran at all.
-    fn note(&mut self, exits: &[Exit], stopped: Stopped, last_runs: bool) {
+    /// Takes down how the programs of a pipeline ended. The last one counts.
+    fn note(&mut self, exits: &[Exit], stopped: Stopped) {
         self.cpu += exits.iter().map(|exit| exit.cpu).sum::<Duration>();
         let rss = exits.iter().map(|exit| exit.max_rss_bytes).max();
         self.max_rss_bytes = self.max_rss_bytes.max(rss.unwrap_or(0));
         let all: Vec<_> = exits.iter().map(|exit| ended(exit, stopped)).collect();
         let killed_for = all.iter().find_map(|ended| ended.killed_for.clone());
-        self.last = all.into_iter().next_back().filter(|_| last_runs || killed_for.is_some());
+        self.last = all.into_iter().next_back().map(|last| Ended { killed_for, ..last });
         self.status = self.last.as_ref().map_or(1, status);
-        if let Some(last) = &mut self.last {
-            last.killed_for = killed_for;
-        }
     }
 
     fn end(self) -> Ran {

@@ -83,7 +83,9 @@ impl Watch {
             }
         };
         // Its pipes close when all of it is gone.
-        processes.iter().for_each(|process| drop(process.kill()));
+        for process in processes.iter() {
+            drop(process.kill());
+        }
         *last = Some(Instant::now() + GONE);
         Event::Ending
     }

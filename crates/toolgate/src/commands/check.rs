@@ -8,7 +8,7 @@ mod schema;
 mod url;
 
 use std::{
-    io::{self, BufRead, Read},
+    io::{self, BufRead, BufReader, Read, Write},
     process::ExitCode,
 };
 
@@ -98,26 +98,36 @@ async fn all(checker: &impl Checker, input: &Input) -> Result<ExitCode> {
                 output::line(words + &checker.more(value));
             }
         }
-        Input { value: None, .. } => {
-            while let Some(line) = next_line()? {
-                let shown = match text_of(&line) {
-                    Ok(text) => checker.one(&text).await,
-                    Err(problem) => {
-                        checker.unreadable(String::from_utf8_lossy(&line).into(), &problem)
-                    }
-                };
-                output::json_line(&shown?.json)?;
-            }
-        }
+        Input { value: None, .. } => every_line(checker).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// One answer for each line, as soon as nothing more is there to be read.
+async fn every_line(checker: &impl Checker) -> Result<()> {
+    let (mut input, mut output) = (BufReader::new(io::stdin()), output::stream());
+    while let Some(line) = next_line(&mut input)? {
+        let shown = match text_of(&line) {
+            Ok(text) => checker.one(&text).await,
+            Err(problem) => checker.unreadable(String::from_utf8_lossy(&line).into(), &problem),
+        };
+        let answer = serde_json::to_string(&shown?.json)?;
+        let mut written = writeln!(output, "{answer}");
+        if input.buffer().is_empty() {
+            written = written.and_then(|()| output.flush());
+        }
+        if written.is_err() {
+            // A reader that went away, as `head` does, is not an error.
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
 /// The next line without its end; `None` after the last.
-fn next_line() -> Result<Option<Vec<u8>>> {
+fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let stdin = io::stdin().lock();
-    let read = stdin.take(MAX_LINE + 1).read_until(b'\n', &mut line);
+    let read = input.take(MAX_LINE + 1).read_until(b'\n', &mut line);
     if read.context("cannot read standard input")? == 0 {
         return Ok(None);
     }

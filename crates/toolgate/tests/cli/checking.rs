@@ -115,20 +115,23 @@ fn policy_explain_names_the_line_that_took_a_tool_away() {
     assert!(typo.code == 2 && typo.stderr.contains("did you mean `exec`?"), "{typo:?}");
 }
 
-/// The table of modes: security, ask, and what becomes of a harmless and of any other command. As
-/// long as a shell runs both, being harmless gives nothing.
+/// The table of modes: security, ask, and what becomes of a harmless and of any other command.
 #[test]
 fn checks_commands_by_the_table_of_modes() {
-    let machine = Machine::new();
-    for (security, ask, harmless, other) in [
-        ("full", "smart", "allow smart", "allow smart"),
-        ("full", "always", "ask ask.always", "ask ask.always"),
-        ("safe-bin", "smart", "ask exec.safe_bin", "ask exec.safe_bin"),
-        ("safe-bin", "always", "ask exec.safe_bin", "ask exec.safe_bin"),
-        ("paranoid", "smart", "deny exec.paranoid", "deny exec.paranoid"),
-        ("paranoid", "always", "deny exec.paranoid", "deny exec.paranoid"),
+    let [smart, auto] =
+        ["smart", "auto"].map(|ask| Machine::configured(&format!("[tools]\nask = \"{ask}\"\n")));
+    for (machine, security, ask, harmless, other) in [
+        (&auto, "full", "auto", "allow exec.harmless", "allow ask.auto"),
+        (&auto, "full", "smart", "allow exec.harmless", "allow smart"),
+        (&auto, "full", "always", "ask ask.always", "ask ask.always"),
+        (&auto, "safe-bin", "auto", "allow exec.harmless", "deny exec.safe_bin"),
+        (&auto, "safe-bin", "smart", "allow exec.harmless", "ask exec.safe_bin"),
+        (&auto, "safe-bin", "always", "ask ask.always", "ask exec.safe_bin"),
+        (&auto, "paranoid", "auto", "allow exec.harmless", "deny exec.paranoid"),
+        (&auto, "paranoid", "smart", "allow exec.harmless", "deny exec.paranoid"),
+        (&auto, "paranoid", "always", "ask ask.always", "deny exec.paranoid"),
         // The configuration says `smart`, which is stricter.
-        ("safe-bin", "auto", "ask exec.safe_bin", "ask exec.safe_bin"),
+        (&smart, "safe-bin", "auto", "allow exec.harmless", "ask exec.safe_bin"),
     ] {
         let args = ["check", "command", "--stdin", "--security", security, "--ask", ask];
         let ran = machine.run_with(&args, "ls -la | wc -l\nmake; ls $x\n");
@@ -143,6 +146,32 @@ fn checks_commands_by_the_table_of_modes() {
             .collect();
         assert_eq!(found, [harmless, other], "{security} {ask}");
     }
+    let args = ["check", "command", "sort -o x a", "--security", "safe-bin", "--json"];
+    let reason = smart.run(&args).json()["reason"].as_str().unwrap().to_owned();
+    let expected = "`sort -o x a` is not known to be harmless: `-o` of `sort` is not known";
+    assert!(reason.starts_with(expected), "{reason}");
+}
+
+const CASES: &str = include_str!("../../../policy/tests/cases/commands.json");
+
+/// As an operator finds out what a mode does, with what is installed here or not.
+#[test]
+fn no_dangerous_command_is_allowed_and_nearly_every_benign_one_is() {
+    let machine = Machine::new();
+    let cases: Value = serde_json::from_str(CASES).unwrap();
+    let allowed = |kind: &str| {
+        let rows = cases[kind].as_array().unwrap();
+        let lines: Vec<_> = rows.iter().map(|row| row["command"].to_string()).collect();
+        let args = ["check", "command", "--stdin", "--security", "safe-bin", "--ask", "smart"];
+        let answers = machine.run_with(&args, &lines.join("\n")).json_lines();
+        assert_eq!(answers.len(), rows.len());
+        let allowed = answers.into_iter().filter(|answer| answer["verdict"] == "allow");
+        (allowed.collect::<Vec<_>>(), rows.len())
+    };
+    let (dangerous, _) = allowed("dangerous");
+    assert!(dangerous.is_empty(), "{dangerous:#?}");
+    let (benign, all) = allowed("benign");
+    assert!(benign.len() * 100 >= all * 95, "{} of {all}", benign.len());
 }
 
 #[test]
@@ -155,6 +184,17 @@ fn shows_people_what_a_command_would_run() {
     }
     let shown = machine.run(&["check", "command", "eval \"$x\""]).stdout;
     assert!(shown.contains("cannot be told: `eval` runs something that is not known"), "{shown}");
+    let shown = machine.run(&["check", "command", "cd src && cat < a | /usr/bin/sort -r"]).stdout;
+    for expected in
+        ["allow: ", "go into `src`", "run `/usr/bin/cat` on `a` and", "`/usr/bin/sort -r` without"]
+    {
+        assert!(shown.contains(expected), "{shown}");
+    }
+    let folders = "[tools.exec]\nsafe_bins = [{program = \"no-such-program\", matches = \
+                   [\"no-such-program\"], refuses = [\"no-such-program x\"]}]\n";
+    let other = Machine::configured(folders);
+    let shown = other.run(&["check", "command", "no-such-program"]).stdout;
+    assert!(shown.contains("allow: ") && shown.contains("not installed here"), "{shown}");
     let wrong = machine.run(&["check", "command", "ls", "--security", "none"]);
     assert_eq!(wrong.code, 2);
 }

@@ -9,7 +9,7 @@ use policy::{
     url::UrlRules,
 };
 use serde_json::Value;
-use tool::{Action, After, Argv, Facts, Run, Step};
+use tool::{Action, After, Argv, Facts, Inlet, Run, Step};
 use toolgate::{Caller, Need, Plan};
 
 use super::{Checker, Input, Shown, answer::Answer};
@@ -62,7 +62,7 @@ impl Commands {
         // What a machine lacks says nothing about the line.
         let find = |name: &str| self.find(name).or_else(|| Some(format!("{MISSING}{name}")));
         let plan = Plan::from([Need::Run(Run::new(line))]);
-        policy::complete(plan, &self.tools.exec, self.safe.known(&find))
+        policy::complete(plan, &self.tools, self.safe.known(&find))
     }
 
     fn find(&self, name: &str) -> Option<String> {
@@ -113,16 +113,19 @@ fn step_in_words(step: &Step) -> String {
 }
 
 fn argv_in_words(argv: &Argv) -> String {
-    let Argv { path, words, .. } = argv;
+    let Argv { path, words, streams, env: _, folder: _ } = argv;
     let path = path.as_deref().unwrap_or(MISSING);
     let arguments: Vec<_> = words.iter().skip(1).map(String::as_str).collect();
     let missing = path.strip_prefix(MISSING);
     let program = missing.unwrap_or(path);
-    let shown = visible([&[program], arguments.as_slice()].concat().join(" ").as_str());
-    match missing {
-        Some(_) => format!("`{shown}` (which is not installed here)"),
-        None => format!("`{shown}`"),
-    }
+    let shown = visible(&[&[program], arguments.as_slice()].concat().join(" "));
+    let reads = match &streams.input {
+        Inlet::Own => String::new(),
+        Inlet::Null => " with no input".to_owned(),
+        Inlet::File(file) => format!(" on `{}`", visible(file)),
+    };
+    let missing = missing.map_or("", |_| " (which is not installed here)");
+    format!("`{shown}`{reads}{missing}")
 }
 
 /// The commands of the line, for people.
