@@ -42,6 +42,8 @@ pub struct Call {
     pub(crate) planned: Option<Planned>,
     /// Whether a permission counted as given because nobody is ever asked.
     pub(crate) unasked: bool,
+    /// What an override of the owner's said in place of a permission.
+    pub(crate) overridden: Option<Decision>,
     pub(crate) permit: Option<Permit>,
     pub(crate) context: Option<ToolContext>,
 }
@@ -186,6 +188,11 @@ impl Learning {
             place: None,
         };
         Self { started, started_at, learnt: Mutex::new(learnt) }
+    }
+
+    /// When the call began, by the clock that never goes back.
+    pub(crate) const fn started(&self) -> Instant {
+        self.started
     }
 
     /// How long ago the call began.

@@ -9,6 +9,7 @@ use tool::{Caller, Plan, ToolError};
 use crate::{
     ask::{Asking, remembered},
     call::Planned,
+    emergency::refuse_if_stopped,
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
 };
@@ -26,6 +27,9 @@ pub struct Check {
 
 /// Asks the same questions as the stages, in the same order, and runs nothing.
 pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &Value) -> Check {
+    if let Err(error) = refuse_if_stopped(shared) {
+        return Check::refused(error, None);
+    }
     let found = find(shared, caller, name).and_then(|(entry, _)| {
         Ok((entry.info().name.clone(), plan(shared, caller, &entry, args)?))
     });
@@ -46,17 +50,23 @@ async fn decided(
     tool: &str,
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
+    let mut overridden = None;
     for capability in planned.plan().capabilities() {
-        if let Standing::Ask(decision) =
-            standing(shared, caller, planned.plan(), capability).await?
-        {
-            let asking = Asking { caller, tool, planned, rule: &decision.rule };
-            if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
-                return Ok(Considered { decision, error: None });
+        match standing(shared, caller, planned.plan(), capability).await? {
+            Standing::Granted | Standing::Unasked => {}
+            Standing::Overridden(decision) => overridden = Some(decision),
+            Standing::Ask(decision) => {
+                let asking = Asking { caller, tool, planned, rule: &decision.rule };
+                if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
+                    return Ok(Considered { decision, error: None });
+                }
             }
         }
     }
     let mut considered = consider(shared, caller, planned).await?;
+    if considered.decision.verdict == Verdict::Allow {
+        considered.decision = overridden.unwrap_or(considered.decision);
+    }
     if considered.decision.verdict == Verdict::Ask {
         let asking = Asking { caller, tool, planned, rule: &considered.decision.rule };
         if let Some(grant) = remembered(shared, asking, &scopes(shared, planned)).await? {

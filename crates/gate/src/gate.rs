@@ -9,7 +9,7 @@ use std::{
 use config::Config;
 use policy::{Explanation, Rules, Warning, explain};
 use serde_json::{Value, json};
-use store::{Db, Journal};
+use store::{Db, EmergencyFile, Journal};
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
 
@@ -256,6 +256,11 @@ impl Gate {
         &self.shared.journal
     }
 
+    /// Whether everything is stopped, and the way to say so.
+    pub fn emergency(&self) -> &Arc<EmergencyFile> {
+        self.shared.alarm.file()
+    }
+
     /// Approvals and permissions.
     pub async fn db(&self) -> Result<&Db, ToolError> {
         self.shared.db.get().await
@@ -339,6 +344,7 @@ impl Gate {
             own,
             planned: None,
             unasked: false,
+            overridden: None,
             permit: None,
             context: None,
         }

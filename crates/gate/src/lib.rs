@@ -11,6 +11,7 @@ mod cache;
 mod call;
 mod check;
 mod definition;
+mod emergency;
 mod gate;
 mod hook;
 mod outcome;

@@ -86,4 +86,6 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     fn missing(&self, capability: Capability) -> Option<String>;
     /// Why `program` cannot be used here, or `None` if it can.
     fn missing_program(&self, program: &str) -> Option<String>;
+    /// Ends what goes on after its call, for everybody.
+    fn halt(&self) {}
 }

@@ -52,4 +52,8 @@ impl Capabilities for Everything {
     fn missing_program(&self, program: &str) -> Option<String> {
         self.world.missing_program(program)
     }
+
+    fn halt(&self) {
+        self.runner.halt();
+    }
 }

@@ -41,6 +41,11 @@ impl Stage for Approve {
             Origin::Person => Considered::by_person(),
             Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,
         };
+        // A permission that an override stood in for is what the call rests on.
+        let decision = match decision.verdict {
+            Verdict::Allow => call.overridden.take().unwrap_or(decision),
+            Verdict::Ask | Verdict::Deny => decision,
+        };
         call.learnt.now().decision = Some(decision.clone());
         match decision.verdict {
             Verdict::Allow => {}
@@ -84,6 +89,7 @@ pub(crate) async fn consider(
     let settings = shared.settings.load();
     let situation = Situation { tools: &settings.config.tools, urls: &settings.urls, caller };
     let decision = decide(situation, planned.plan(), &facts);
+    let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
     let error = facts.paths.into_iter().find_map(Result::err);
     Ok(Considered { decision, error })
 }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use store::{Answer, Approval, ApprovalFilter, ApprovalId, Db, Decision, Grant, Which};
 
+use super::Reader;
 use crate::{
     cli::{Global, duration},
     context, output,
@@ -88,19 +89,6 @@ impl Approvals {
             Action::History { limit, json } => history(&db, limit, json.into()).await?,
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Who reads the output.
-#[derive(Debug, Clone, Copy)]
-enum Reader {
-    Person,
-    Program,
-}
-
-impl From<bool> for Reader {
-    fn from(json: bool) -> Self {
-        if json { Self::Program } else { Self::Person }
     }
 }
 

@@ -10,6 +10,7 @@
 mod asking;
 mod calling;
 mod checking;
+mod emergency;
 mod formats;
 mod helper;
 mod operating;

@@ -19,6 +19,7 @@ mod basics;
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
+mod emergency;
 mod environment;
 mod helper;
 mod hooks;
@@ -56,6 +57,7 @@ fn main() {
     trials.extend(settings::trials());
     trials.extend(within::trials());
     trials.extend(terminal::trials());
+    trials.extend(emergency::trials());
     trials.extend(work::trials());
     trials.extend(advisories::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
