@@ -11,7 +11,7 @@ use policy::Decision;
 use serde_json::Value;
 use tool::{CallId, Caller, Effects, Live, Place, Plan, Prepared, ToolContext, ToolError, Updates};
 
-use crate::{registry::Entry, stages::OpenEntry, stages::Permit, turn::Turn};
+use crate::{registry::Entry, stages::OpenEntry, stages::Permit, trust::Suspect, turn::Turn};
 
 /// A call. Each stage that learns something about it fills in one more field.
 pub struct Call {
@@ -165,6 +165,8 @@ pub struct Learnt {
     pub approval: Option<String>,
     /// Where it ran.
     pub place: Option<Place>,
+    /// Untrusted files it may read.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
 /// [`Learnt`], shared between the stages; and when the call began.
@@ -186,6 +188,7 @@ impl Learning {
             decision: None,
             approval: None,
             place: None,
+            suspects: Vec::new(),
         };
         Self { started, started_at, learnt: Mutex::new(learnt) }
     }

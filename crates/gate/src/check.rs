@@ -39,7 +39,7 @@ pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &V
     };
     let plan = Some(planned.plan().clone());
     match decided(shared, caller, &tool, &planned).await {
-        Ok(Considered { decision, error }) => Check { decision, error, plan },
+        Ok(Considered { decision, error, suspects: _ }) => Check { decision, error, plan },
         Err(error) => Check::refused(error, plan),
     }
 }
@@ -58,7 +58,7 @@ async fn decided(
             Standing::Ask(decision) => {
                 let asking = Asking { caller, tool, planned, rule: &decision.rule };
                 if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
-                    return Ok(Considered { decision, error: None });
+                    return Ok(Considered { decision, error: None, suspects: Vec::new() });
                 }
             }
         }

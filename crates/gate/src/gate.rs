@@ -261,6 +261,11 @@ impl Gate {
         self.shared.alarm.file()
     }
 
+    /// The untrusted content that the session of `caller` has read, oldest first.
+    pub async fn sources(&self, caller: &Caller) -> Result<Arc<[String]>, ToolError> {
+        self.shared.trust.sources(&self.shared.db, caller).await
+    }
+
     /// Approvals and permissions.
     pub async fn db(&self) -> Result<&Db, ToolError> {
         self.shared.db.get().await

@@ -30,6 +30,8 @@ mod shared;
 mod slots;
 mod stages;
 mod stream;
+mod trail;
+mod trust;
 mod turn;
 mod undo;
 mod validate;

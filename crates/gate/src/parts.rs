@@ -13,7 +13,8 @@ use tool::{AnyTool, CallIds, Capabilities};
 use crate::{
     approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
     permissions::Permissions, questions::Questions, rates::Rates, redactor::Redactor,
-    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, views::Views,
+    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, trust::Trust,
+    views::Views,
 };
 
 /// What a gate is put together from.
@@ -57,6 +58,7 @@ impl Parts {
             hooks,
             views: Views::default(),
             permissions: Permissions::default(),
+            trust: Trust::default(),
             questions: Questions::default(),
             rates: Rates::default(),
             slots: Arc::default(),

@@ -13,7 +13,7 @@ use tool::{CallIds, Caller, Capabilities, ToolError};
 use crate::{
     approver::Approver, cache::Cache, emergency::Alarm, hook::Hook, permissions::Permissions,
     questions::Questions, rates::Rates, registry::Registry, settings::Settings, slots::Slots,
-    views::View, views::Views,
+    trust::Trust, views::View, views::Views,
 };
 
 /// One for all stages of a gate.
@@ -32,6 +32,7 @@ pub struct Shared {
     pub(crate) ids: CallIds,
     pub(crate) views: Views,
     pub(crate) permissions: Permissions,
+    pub(crate) trust: Trust,
     pub(crate) questions: Questions,
     pub(crate) rates: Rates,
     pub(crate) slots: Arc<Slots>,

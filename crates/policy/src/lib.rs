@@ -15,6 +15,7 @@ mod name;
 mod protected;
 mod rules;
 pub mod shell;
+mod untrusted;
 pub mod url;
 mod warnings;
 
@@ -27,4 +28,5 @@ pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
 pub use protected::Protected;
 pub use rules::Rules;
+pub use untrusted::Untrusted;
 pub use warnings::{Warning, warnings};

@@ -5,6 +5,7 @@ mod approval_id;
 mod approvals;
 mod grants;
 mod permissions;
+mod sources;
 
 use std::{
     path::{Path, PathBuf},
@@ -25,6 +26,7 @@ pub use self::{
     approval_id::ApprovalId,
     grants::{Grant, Wanted},
     permissions::{Permission, PermissionState},
+    sources::UntrustedFile,
 };
 use crate::{
     StoreError,

@@ -16,7 +16,7 @@ mod time;
 
 pub use db::{
     Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
-    Permission, PermissionState, Wanted, Which, withdraw_questions,
+    Permission, PermissionState, UntrustedFile, Wanted, Which, withdraw_questions,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;

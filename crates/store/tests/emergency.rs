@@ -1,5 +1,4 @@
 //! The file that stops everything.
-#![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
 
 use std::{
     fs,

@@ -96,7 +96,8 @@ impl Contain {
             return Err(changed("the tool was replaced"));
         }
         let planned = call.planned()?;
-        let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
+        let Considered { decision, error, suspects: _ } =
+            consider(&self.0, &call.caller, planned).await?;
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),
             (Verdict::Allow, None) => Ok(()),

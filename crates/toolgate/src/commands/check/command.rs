@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
 use config::{Ask, Exec, Security, Tools};
 use policy::{
-    Situation,
+    Situation, Untrusted,
     shell::{Analysis, Command, Judgement, Known, analyse, entries, harmless, trusted_folders},
     url::UrlRules,
 };
@@ -55,7 +55,11 @@ impl Checker for Commands {
         let Self { tools, urls } = self;
         let plan = policy::complete(Plan::from([Need::Run(Run::new(text))]), &tools.exec);
         let caller = &Caller::owner("main");
-        let decision = policy::decide(Situation { tools, urls, caller }, &plan, &Facts::default());
+        let decision = policy::decide(
+            Situation { tools, urls, caller, untrusted: Untrusted::default() },
+            &plan,
+            &Facts::default(),
+        );
         let shown = Answer { input: text.into(), decision, plan: None }.shown()?;
         let known = known(text, &tools.exec);
         Ok(Shown { words: format!("{}{}{known}", shown.words, found(text)), ..shown })
