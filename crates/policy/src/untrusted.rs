@@ -63,7 +63,7 @@ mod tests {
     fn what_goes_out_after_untrusted_content_is_noticed() {
         let sources = |count: usize| (0..count).map(|n| format!("https://{n}.example/"));
         let long = "x".repeat(65);
-        let host = format!("https://{}.{}.example/", "a".repeat(40), "b".repeat(40));
+        let host = format!("{}.{}.example", "a".repeat(40), "b".repeat(40));
         let followed = ["https://a.example/?q=1".to_owned()];
         let read = "; this session has read untrusted content from `https://0.example/`";
         for (count, url, expected) in [
@@ -78,7 +78,7 @@ mod tests {
                 &format!("https://a.example/{long}"),
                 format!("it tells `a.example` `/{long}`{read}"),
             ),
-            (1, &host, format!("it tells `{}` `/`{read}", &host[8..host.len() - 1])),
+            (1, &format!("https://{host}/"), format!("it tells `{host}` `/`{read}")),
             (
                 5,
                 "https://a.example:8443/?q=2",

@@ -24,7 +24,7 @@ use tool::CallId;
 pub use self::{
     approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval, Which},
     approval_id::ApprovalId,
-    grants::{Grant, Wanted},
+    grants::{Grant, LateGrant, Wanted},
     permissions::{Permission, PermissionState},
     sources::UntrustedFile,
 };

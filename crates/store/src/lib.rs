@@ -15,8 +15,8 @@ mod names;
 mod time;
 
 pub use db::{
-    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
-    Permission, PermissionState, UntrustedFile, Wanted, Which, withdraw_questions,
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, LateGrant,
+    NewApproval, Permission, PermissionState, UntrustedFile, Wanted, Which, withdraw_questions,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;

@@ -34,7 +34,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Approvals(command) => command.run(&global).await,
         Command::Permissions(command) => command.run(&global).await,
         Command::Emergency(command) => command.run(&global).await,
-        Command::Policy(command) => command.run(&global),
+        Command::Policy(command) => command.run(&global).await,
         Command::History(command) => command.run(&global),
         Command::Undo(command) => command.run(&global).await,
         Command::Audit(command) => command.run(&global),

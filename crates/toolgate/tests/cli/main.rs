@@ -15,3 +15,4 @@ mod formats;
 mod helper;
 mod operating;
 mod remembering;
+mod suggesting;
