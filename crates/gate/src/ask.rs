@@ -137,6 +137,7 @@ async fn open_question(
     decision: &Decision,
     shown: Shown,
 ) -> Result<Question, ToolError> {
+    let sources = shared.trust.sources(&shared.db, &subject.exact.caller).await?;
     let settings = shared.settings.load();
     let limits = &settings.config.limits;
     let (timeout, max_open) = (limits.approval_timeout.value, limits.open_questions.value);
@@ -159,7 +160,7 @@ async fn open_question(
         scopes: shown.scopes,
         cwd: pinned.as_ref().map(|pinned| redacted(&pinned.folder)),
         changes: shown.changes,
-        untrusted: Vec::new(),
+        untrusted: sources.iter().map(|source| redacted(source)).collect(),
         asked_at,
         expires_at: asked_at + timeout,
     };

@@ -9,6 +9,7 @@ use tool::{Caller, Plan, ToolError};
 use crate::{
     ask::remembered,
     call::Planned,
+    emergency::refuse_if_stopped,
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
     subject::{Exact, pin},
@@ -27,6 +28,9 @@ pub struct Check {
 
 /// Asks the same questions as the stages, in the same order, and runs nothing.
 pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &Value) -> Check {
+    if let Err(error) = refuse_if_stopped(shared) {
+        return Check::refused(error, None);
+    }
     let found = find(shared, caller, name).and_then(|(entry, _)| {
         Ok((entry.info().name.clone(), plan(shared, caller, &entry, args)?))
     });
@@ -36,7 +40,7 @@ pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &V
     };
     let plan = Some(planned.plan().clone());
     match decided(shared, caller, &tool, &planned).await {
-        Ok(Considered { decision, error }) => Check { decision, error, plan },
+        Ok(Considered { decision, error, suspects: _ }) => Check { decision, error, plan },
         Err(error) => Check::refused(error, plan),
     }
 }
@@ -52,17 +56,23 @@ async fn decided(
         let caller = Arc::new(caller.clone());
         Ok::<_, ToolError>(Exact::new(&caller, tool.into(), planned, pinned.as_deref()))
     };
+    let mut overridden = None;
     for capability in planned.plan().capabilities() {
-        if let Standing::Ask(decision) =
-            standing(shared, caller, planned.plan(), capability).await?
-        {
-            let scopes = [scope(capability)];
-            if remembered(shared, &exact().await?, &decision.rule, &scopes).await?.is_none() {
-                return Ok(Considered { decision, error: None });
+        match standing(shared, caller, planned.plan(), capability).await? {
+            Standing::Granted | Standing::Unasked => {}
+            Standing::Overridden(decision) => overridden = Some(decision),
+            Standing::Ask(decision) => {
+                let (rule, scopes) = (&decision.rule, [scope(capability)]);
+                if remembered(shared, &exact().await?, rule, &scopes).await?.is_none() {
+                    return Ok(Considered { decision, error: None, suspects: Vec::new() });
+                }
             }
         }
     }
     let mut considered = consider(shared, caller, planned).await?;
+    if considered.decision.verdict == Verdict::Allow {
+        considered.decision = overridden.unwrap_or(considered.decision);
+    }
     if considered.decision.verdict == Verdict::Ask {
         let (rule, scopes) = (&considered.decision.rule, scopes(shared, planned));
         if let Some(grant) = remembered(shared, &exact().await?, rule, &scopes).await? {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use policy::Decision;
+use policy::{Decision, Verdict};
 use tool::{BoxFuture, Digest, Extent, Keep, Proposal, Proposed, Review, ToolError};
 
 use crate::{
@@ -55,9 +55,17 @@ impl Review for HoldsChanges {
 }
 
 impl HoldsChanges {
+    /// Why somebody has to look, if anybody has.
     fn decide(&self, lost: Extent) -> Option<Decision> {
         let settings = self.shared.settings.load();
-        policy::review(&settings.config.tools, &self.subject.plan, lost)
+        let decision = policy::review(&settings.config.tools, &self.subject.plan, lost)?;
+        let decision = self.shared.alarm.weigh(decision, || self.shared.world.clock().now());
+        if decision.verdict == Verdict::Ask {
+            return Some(decision);
+        }
+        // An override of the owner's is what the changes rest on.
+        self.learnt.now().decision = Some(decision);
+        None
     }
 
     /// The call and exactly these changes.

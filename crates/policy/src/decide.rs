@@ -9,6 +9,7 @@ use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Run};
 use crate::{
     command::{asking, harmless_alone, judge},
     is_credential,
+    untrusted::Untrusted,
     url::{self, CheckedUrl, UrlRefusal, UrlRules},
 };
 
@@ -69,11 +70,13 @@ pub struct Situation<'a> {
     pub urls: &'a UrlRules,
     /// On whose behalf.
     pub caller: &'a Caller,
+    /// What untrusted content the session has read.
+    pub untrusted: Untrusted<'a>,
 }
 
 /// Decides one call from its plan and what was looked up about it.
 pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision {
-    let Situation { tools, urls, caller } = situation;
+    let Situation { tools, urls, caller, untrusted } = situation;
     if let Some(error) = facts.paths.iter().find_map(|fact| fact.as_ref().err()) {
         return Decision::new(Verdict::Deny, "path", error.to_string());
     }
@@ -92,7 +95,7 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
     match mode(tools, plan) {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
-        Ask::Smart => smart(plan, facts, &hosts),
+        Ask::Smart => smart(plan, facts, &hosts, untrusted),
     }
 }
 
@@ -141,14 +144,17 @@ fn always(plan: &Plan) -> Decision {
     )
 }
 
-fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
+fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<'_>) -> Decision {
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
         // What goes on in the background says so itself.
         let in_background = matches!(need, Need::Run(run) if run.lasting == Lasting::Session);
         let end = if in_background { "" } else { ", which cannot be undone" };
-        let reason = format!("it wants to {need}{end}");
+        let reason = format!("it wants to {need}{end}{}", untrusted.in_words());
         return Decision::new(Verdict::Ask, "smart.act", reason);
+    }
+    if let Some(reason) = hosts.iter().find_map(|url| untrusted.tells(url)) {
+        return Decision::new(Verdict::Ask, "smart.untrusted", reason);
     }
     if let Some(url) = hosts.iter().find(|url| !url.is_public()) {
         let reason = format!("`{}` is not a public host", url.host());
@@ -201,7 +207,8 @@ mod tests {
     fn decide_in(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision {
         let tools = Tools { ask: ask.into(), ..Tools::default() };
         let caller = Caller::owner("main");
-        decide(Situation { tools: &tools, urls, caller: &caller }, plan, facts)
+        let untrusted = Untrusted::default();
+        decide(Situation { tools: &tools, urls, caller: &caller, untrusted }, plan, facts)
     }
 
     #[test]
@@ -273,7 +280,8 @@ mod tests {
         let plan = [Need::Run(run.clone())].into();
         let plan = crate::complete(plan, &tools, list.known(&find));
         let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
-        let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
+        let untrusted = Untrusted::default();
+        let situation = Situation { tools: &tools, urls: &urls, caller: &caller, untrusted };
         let decision = decide(situation, &plan, &Facts::default());
         format!("{} {}", decision.verdict, decision.rule)
     }

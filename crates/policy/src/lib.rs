@@ -15,6 +15,8 @@ mod name;
 mod protected;
 mod rules;
 pub mod shell;
+mod suggest;
+mod untrusted;
 pub mod url;
 mod warnings;
 
@@ -27,4 +29,6 @@ pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
 pub use protected::Protected;
 pub use rules::Rules;
+pub use suggest::{Past, Suggestion, suggest};
+pub use untrusted::Untrusted;
 pub use warnings::{Warning, warnings};

@@ -5,6 +5,7 @@ mod approval_id;
 mod approvals;
 mod grants;
 mod permissions;
+mod sources;
 
 use std::{
     path::{Path, PathBuf},
@@ -25,8 +26,9 @@ pub use self::{
         Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, EXACT, NewApproval, Which,
     },
     approval_id::ApprovalId,
-    grants::{Grant, Wanted},
+    grants::{Grant, LateGrant, Wanted},
     permissions::{Permission, PermissionState},
+    sources::UntrustedFile,
 };
 use crate::{
     StoreError,

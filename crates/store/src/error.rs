@@ -36,6 +36,10 @@ pub enum StoreError {
     NotPending { id: ApprovalId, status: ApprovalStatus },
     #[error("approval `{id}` cannot be remembered for `{scope}`; it offers {offered:?}")]
     UnknownScope { id: ApprovalId, scope: String, offered: Vec<String> },
+    #[error("the reason is too long to be kept; say it in fewer words")]
+    TooLong,
+    #[error("everything is stopped; end that first, with `toolgate emergency resume`")]
+    EverythingStopped,
     #[error("the receiver of the export failed: {0}")]
     Receiver(String),
 }

@@ -1,7 +1,7 @@
 //! What a call and its handles share while it runs.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError},
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,7 @@ use crate::{Changed, ToolError};
 #[derive(Debug, Default)]
 pub struct Live {
     cancel: CancellationToken,
-    timed_out: Mutex<Option<Duration>>,
+    stopped: Mutex<Option<Stopped>>,
     ended: RwLock<bool>,
     changed: Mutex<Vec<Changed>>,
     pauses: Mutex<Pauses>,
@@ -44,6 +44,22 @@ impl Drop for Paused<'_> {
     }
 }
 
+/// Why a call was stopped, if its caller did not do it.
+#[derive(Debug)]
+enum Stopped {
+    TimedOut(Duration),
+    Emergency(Arc<str>),
+}
+
+impl Stopped {
+    fn error(&self) -> ToolError {
+        match self {
+            Self::TimedOut(after) => ToolError::TimedOut(*after),
+            Self::Emergency(reason) => ToolError::stopped(&**reason),
+        }
+    }
+}
+
 /// While this is held the call cannot end.
 #[derive(Debug)]
 pub struct Held<'a>(
@@ -63,8 +79,21 @@ impl Live {
 
     /// Stops the call because its time is up.
     pub fn time_out(&self, after: Duration) {
-        *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(after);
-        self.cancel.cancel();
+        self.stop(Stopped::TimedOut(after));
+    }
+
+    /// Stops the call because everything is stopped.
+    pub fn halt(&self, reason: Arc<str>) {
+        self.stop(Stopped::Emergency(reason));
+    }
+
+    /// The first reason counts.
+    fn stop(&self, why: Stopped) {
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.cancel.is_cancelled() {
+            *stopped = Some(why);
+            self.cancel.cancel();
+        }
     }
 
     /// Refuses if the call was stopped. Loops that may run long ask this every round.
@@ -72,8 +101,8 @@ impl Live {
         if !self.cancel.is_cancelled() {
             return Ok(());
         }
-        let timed_out = *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(timed_out.map_or(ToolError::Cancelled, ToolError::TimedOut))
+        let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(stopped.as_ref().map_or(ToolError::Cancelled, Stopped::error))
     }
 
     /// Keeps the call from ending while a change is made; refuses if it has ended or was stopped.

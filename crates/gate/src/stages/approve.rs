@@ -12,6 +12,7 @@ use crate::{
     pipeline::{Next, Stage},
     shared::Shared,
     subject::Subject,
+    trust::{self, Suspect},
 };
 
 /// Decides by policy, asks a person where policy says so, and issues the permit.
@@ -39,11 +40,19 @@ impl Stage for Approve {
     const NAME: &'static str = "approve";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
-        let Considered { decision, error } = match call.origin {
+        let Considered { decision, error, suspects } = match call.origin {
             Origin::Person => Considered::by_person(),
             Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,
         };
-        call.learnt.now().decision = Some(decision.clone());
+        // A permission that an override stood in for is what the call rests on.
+        let decision = match decision.verdict {
+            Verdict::Allow => call.overridden.take().unwrap_or(decision),
+            Verdict::Ask | Verdict::Deny => decision,
+        };
+        {
+            let mut learnt = call.learnt.now();
+            (learnt.decision, learnt.suspects) = (Some(decision.clone()), suspects);
+        }
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
@@ -67,13 +76,15 @@ impl Stage for Approve {
 pub(crate) struct Considered {
     pub(crate) decision: Decision,
     pub(crate) error: Option<ToolError>,
+    /// Untrusted files it would read.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
 impl Considered {
     /// What a person does themselves is not put to a person again.
     fn by_person() -> Self {
         let decision = Decision::new(Verdict::Allow, "person", "a person does it themselves");
-        Self { decision, error: None }
+        Self { decision, error: None, suspects: Vec::new() }
     }
 }
 
@@ -84,11 +95,15 @@ pub(crate) async fn consider(
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
+    let known = trust::known(shared, caller, planned.plan()).await?;
+    let suspects = trust::suspects(shared, planned.plan(), &facts).await?;
     let settings = shared.settings.load();
-    let situation = Situation { tools: &settings.config.tools, urls: &settings.urls, caller };
+    let (tools, urls, untrusted) = (&settings.config.tools, &settings.urls, known.untrusted());
+    let situation = Situation { tools, urls, caller, untrusted };
     let decision = decide(situation, planned.plan(), &facts);
+    let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
     let error = facts.paths.into_iter().find_map(Result::err);
-    Ok(Considered { decision, error })
+    Ok(Considered { decision, error, suspects })
 }
 
 async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Facts, ToolError> {

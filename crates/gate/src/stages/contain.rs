@@ -10,12 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use policy::Verdict;
+use policy::{Decision, Verdict};
 use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
+    emergency::{OVERRIDE, admit_again},
     pipeline::{Next, Stage},
     review::HoldsChanges,
     shared::Shared,
@@ -71,9 +72,13 @@ async fn contained(tool: impl Future<Output = ToolResult>) -> ToolResult {
 impl Contain {
     /// Configuration or tools may have changed while the call waited; the stricter one holds.
     async fn decide_again(&self, call: &Call) -> Result<(), ToolError> {
+        if !call.planned()?.plan().effects().is_empty() {
+            admit_again(&self.0, call)?;
+        }
         if call.origin == Origin::Person {
             return Ok(());
         }
+        self.still_overridden(call)?;
         let approved = call.learnt.now().approval.is_some();
         let same = call.generation == self.0.view(&call.caller).generation();
         if !same || approved {
@@ -97,12 +102,26 @@ impl Contain {
         if completed(&self.0, Plan::clone(planned.plan())) != **planned.plan() {
             return Err(changed("commands run in another way now"));
         }
-        let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
+        let Considered { decision, error, suspects: _ } =
+            consider(&self.0, &call.caller, planned).await?;
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),
             (Verdict::Allow, None) => Ok(()),
             (Verdict::Ask, None) if approved => Ok(()),
             (Verdict::Ask | Verdict::Deny, None) => Err(changed(&decision.reason)),
+        }
+    }
+
+    /// What only an override let pass does not outlive it.
+    fn still_overridden(&self, call: &Call) -> Result<(), ToolError> {
+        let decision = call.learnt.now().decision.clone();
+        let Some(decision) = decision.filter(|decision| decision.rule == OVERRIDE) else {
+            return Ok(());
+        };
+        let asked = Decision { verdict: Verdict::Ask, ..decision };
+        match self.0.alarm.weigh(asked, || self.0.world.clock().now()).verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Ask | Verdict::Deny => Err(changed("the override has ended")),
         }
     }
 

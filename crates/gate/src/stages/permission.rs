@@ -29,6 +29,9 @@ impl Stage for Permission {
                 match standing(&self.0, &call.caller, &plan, capability).await? {
                     Standing::Granted => {}
                     Standing::Unasked => call.unasked = true,
+                    Standing::Overridden(decision) => {
+                        (call.unasked, call.overridden) = (true, Some(decision));
+                    }
                     Standing::Ask(decision) => self.ask(&mut call, capability, &decision).await?,
                 }
             }
@@ -82,6 +85,8 @@ pub(crate) enum Standing {
     Granted,
     /// Nobody decided, and nobody is ever asked: what policy gives, runs.
     Unasked,
+    /// The owner lets everything pass at present.
+    Overridden(Decision),
     Ask(Decision),
 }
 
@@ -99,7 +104,12 @@ pub(crate) async fn standing(
         PermissionState::Ask if never_asks => Ok(Standing::Unasked),
         PermissionState::Ask => {
             let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
-            Ok(Standing::Ask(Decision::new(Verdict::Ask, &scope(capability), reason)))
+            let decision = Decision::new(Verdict::Ask, &scope(capability), reason);
+            let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
+            Ok(match decision.verdict {
+                Verdict::Allow => Standing::Overridden(decision),
+                Verdict::Ask | Verdict::Deny => Standing::Ask(decision),
+            })
         }
         PermissionState::Denied => {
             let reason = format!(

@@ -72,9 +72,14 @@ impl Runner {
         Start { how: How { timeout, ..start.how }, ..start }
     }
 
+    /// Ends every process; commands can still be started.
+    pub fn halt(&self) {
+        self.processes.kill_all();
+    }
+
     /// Ends every process and everything that waits to start one.
     pub async fn shutdown(&self) {
-        self.processes.kill_all();
+        self.halt();
         self.sandbox.shutdown().await;
         let world = self.world.clone();
         // Fails only if the runtime ends, and then so does the process.

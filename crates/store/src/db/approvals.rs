@@ -267,7 +267,9 @@ async fn insert(
     Ok(id)
 }
 
-async fn unused_id(write: &mut Transaction<'_, Sqlite>) -> Result<ApprovalId, StoreError> {
+pub(super) async fn unused_id(
+    write: &mut Transaction<'_, Sqlite>,
+) -> Result<ApprovalId, StoreError> {
     loop {
         let id = ApprovalId::random();
         let taken = sqlx::query("SELECT 1 FROM approvals WHERE id = ?")

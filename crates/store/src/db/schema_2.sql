@@ -31,4 +31,5 @@ CREATE INDEX grants_by_fingerprint ON grants (fingerprint) WHERE revoked_at IS N
 CREATE INDEX grants_by_scope ON grants (scope) WHERE revoked_at IS NULL;
 
 -- Exactly the same call is a scope like any other.
-UPDATE approvals SET scopes = json_insert(scopes, '$[#]', 'exact');
+UPDATE approvals SET scopes =
+    CASE scopes WHEN '[]' THEN '["exact"]' ELSE '["exact",' || substr(scopes, 2) END;

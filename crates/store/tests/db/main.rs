@@ -526,5 +526,5 @@ async fn a_database_of_the_first_format_is_taken_over() {
     drop(conn);
     let db = Db::open(dir.path()).await.unwrap();
     let old = db.approval(&"0123456z".parse().unwrap(), at(150)).await.unwrap().unwrap();
-    assert_eq!(old.request.scopes, ["folder:src", "exact"]);
+    assert_eq!(old.request.scopes, ["exact", "folder:src"]);
 }

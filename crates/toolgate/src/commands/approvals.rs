@@ -8,6 +8,7 @@ use serde_json::json;
 use store::{Answer, Approval, ApprovalFilter, ApprovalId, Db, Decision, EXACT, Grant, Which};
 use toolgate::Caller;
 
+use super::Reader;
 use crate::{
     changes::whole,
     cli::{Global, duration},
@@ -108,19 +109,6 @@ impl Approvals {
             Action::History { limit, json } => history(&db, limit, json.into()).await?,
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Who reads the output.
-#[derive(Debug, Clone, Copy)]
-enum Reader {
-    Person,
-    Program,
-}
-
-impl From<bool> for Reader {
-    fn from(json: bool) -> Self {
-        if json { Self::Program } else { Self::Person }
     }
 }
 

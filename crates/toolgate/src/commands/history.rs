@@ -113,7 +113,8 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+/// As much as a table has room for.
+pub(super) fn short(text: &str) -> String {
     if text.chars().count() <= MAX_WHAT {
         return text.to_owned();
     }

@@ -327,7 +327,9 @@ async fn ends_in_time() {
     let result = &outcome["result"];
     assert_eq!(result["timedOut"], true, "{outcome}");
     assert_eq!(result["killedFor"], "timeout", "{outcome}");
-    assert_eq!(result["stdout"], "before\n", "{outcome}");
+    // One whose input ends because it is killed may still say what it has.
+    let stdout = result["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("before\n") && !stdout.contains("after"), "{outcome}");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     until("nothing of it is left", || running("987654321098") == 0).await;
 }

@@ -20,6 +20,7 @@ mod basics;
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
+mod emergency;
 mod environment;
 mod harmless;
 mod helper;
@@ -59,6 +60,7 @@ fn main() {
     trials.extend(settings::trials());
     trials.extend(within::trials());
     trials.extend(terminal::trials());
+    trials.extend(emergency::trials());
     trials.extend(work::trials());
     trials.extend(approving::trials());
     trials.extend(prompting::trials());

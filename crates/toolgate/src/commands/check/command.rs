@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
 use config::{Ask, Security, Tools};
 use policy::{
-    Situation,
+    Situation, Untrusted,
     shell::{Analysis, Command, SafeList, analyse},
     url::UrlRules,
 };
@@ -73,7 +73,7 @@ impl Commands {
 impl Checker for Commands {
     async fn one(&self, text: &str) -> Result<Shown> {
         let Self { tools, urls, safe: _, caller } = self;
-        let situation = Situation { tools, urls, caller };
+        let situation = Situation { tools, urls, caller, untrusted: Untrusted::default() };
         let decision = policy::decide(situation, &self.plan(text), &Facts::default());
         Answer { input: text.into(), decision, plan: None }.shown()
     }
