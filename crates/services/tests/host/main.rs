@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::{
-    collections::BTreeMap,
     fs,
     future::Future,
     path::PathBuf,
@@ -113,15 +112,7 @@ impl Setup {
 }
 
 fn on_host(command: &str) -> Run {
-    Run {
-        command: command.to_owned(),
-        cwd: FilePath::root(),
-        env: BTreeMap::new(),
-        place: Some(Place::Host),
-        lasting: Lasting::Call,
-        reach: Reach::Everybody,
-        elevated: false,
-    }
+    Run { place: Some(Place::Host), reach: Reach::Everybody, ..Run::new(command) }
 }
 
 fn text(Captured { head, left_out, tail }: &Captured) -> String {

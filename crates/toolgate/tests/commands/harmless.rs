@@ -5,11 +5,13 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
     path::Path,
     process::Command,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Gate, Question, Reply};
 
 use crate::helper::{Setup, error, has, tree, trial, until};
 
@@ -32,6 +34,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("what_harmless_lines_write_comes_in_order", comes_in_order),
         trial("harmless_lines_run_on_the_host_too", on_the_host),
         trial("no_link_leads_a_harmless_line_out_on_the_host", no_link_leads_out_on_the_host),
+        trial("a_program_of_the_operator_runs_from_its_folder", runs_from_its_folder),
+        trial("what_is_no_longer_harmless_does_not_run", no_longer_harmless),
         trial("a_call_can_ask_for_more_questions_only", stricter_only),
     ]
 }
@@ -385,6 +389,71 @@ async fn no_link_leads_out_on_the_host() {
     let input = setup.sh("cat < out").await;
     assert_eq!(input["result"]["stdout"], "", "{input}");
     assert_ne!(input["result"]["exitCode"], 0, "{input}");
+}
+
+/// A program of the operator's, in a folder of its own.
+const GREETING: &str = r#"[tools]
+ask = "always"
+exec.trusted_folders = ["BESIDE/bin"]
+[[tools.exec.safe_bins]]
+program = "greet"
+operands = "text"
+matches = ["greet ada"]
+refuses = ["greet --loud"]
+"#;
+
+fn greeting(setup: &Setup) {
+    fs::create_dir(setup.beside("bin")).unwrap();
+    fs::write(setup.beside("bin/greet"), "#!/bin/sh\necho \"hello $1\"\n: > mark\n").unwrap();
+    fs::set_permissions(setup.beside("bin/greet"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+async fn runs_from_its_folder() {
+    for place in ["sandbox", "host"] {
+        let mode = format!("\"auto\"\nexec.security = \"paranoid\"\nexec.host = \"{place}\"");
+        let setup = Setup::with(&GREETING.replace("\"always\"", &mode)).await;
+        let before = setup.sh("greet ada").await;
+        assert!(error(&before).contains("`greet` is in no trusted folder"), "{before}");
+        greeting(&setup);
+        assert_eq!(setup.printed("greet ada | cat").await, "hello ada\n");
+        // The operator was wrong about it; in the sandbox that changes nothing.
+        assert_eq!(setup.path("mark").exists(), place == "host");
+        let whole = format!("{}/bin/greet bob", setup.beside("").display()).replace("//", "/");
+        assert_eq!(setup.sh(&whole).await["result"]["stdout"], "hello bob\n");
+        assert_eq!(setup.sh("greet --loud").await["error_type"], "permission_denied");
+    }
+}
+
+/// Agrees, but before that the configuration becomes another.
+#[derive(Debug, Default)]
+struct Slow(OnceLock<(Gate, String)>);
+
+impl Approver for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        let (gate, config) = self.0.get().unwrap();
+        gate.reload(config::parse(config, "toolgate.toml").unwrap()).unwrap();
+        let decision = AnswerDecision::AllowOnce;
+        let answer = Answer { decision, by: "ada".into(), message: None };
+        Box::pin(std::future::ready(Reply::Answered(answer)))
+    }
+}
+
+/// What a person agreed to runs as it was then, or not at all.
+async fn no_longer_harmless() {
+    for (becomes, runs) in [(GREETING, true), ("[tools]\nask = \"always\"\n", false)] {
+        let slow = Arc::new(Slow::default());
+        let setup = Setup::built(GREETING, |builder| builder.approver(slow.clone())).await;
+        greeting(&setup);
+        let config = becomes.replace("BESIDE/", &setup.beside("").display().to_string());
+        slow.0.set((setup.gate.clone(), config)).unwrap();
+        let outcome = setup.sh("greet ada").await;
+        assert_eq!(outcome["status"] == "success", runs, "{outcome}");
+        assert!(runs || error(&outcome).contains("policy changed while"), "{outcome}");
+    }
 }
 
 async fn stricter_only() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::{Permission, PermissionState};
 use tempfile::TempDir;
 use toolgate::{
-    BoxFuture, CallId, Caller, Capability, Gate, Request, UpdateSink, Updates, builtin,
+    BoxFuture, CallId, Caller, Capability, Gate, GateBuilder, Request, UpdateSink, Updates, builtin,
 };
 
 /// Longer than anything takes, also on a machine that does much else.
@@ -41,6 +41,10 @@ impl Setup {
 
     /// In the configuration, `BESIDE` is the folder beside the workspace.
     pub(crate) async fn with(config: &str) -> Self {
+        Self::built(config, |builder| builder).await
+    }
+
+    pub(crate) async fn built(config: &str, more: impl FnOnce(GateBuilder) -> GateBuilder) -> Self {
         // Not in `/tmp`, which is another one inside.
         let folder = tempfile::Builder::new().prefix("commands-test-").tempdir_in("/var/tmp");
         let folder = folder.unwrap();
@@ -50,8 +54,8 @@ impl Setup {
             .config(config::parse(&config, "toolgate.toml").unwrap())
             .data(folder.path().join("data"))
             .workspace(folder.path().join("ws"))
-            .tools(builtin())
-            .build();
+            .tools(builtin());
+        let gate = more(gate).build();
         let setup = Self { gate: gate.unwrap(), caller: Caller::owner("main"), folder };
         setup.agent("main").await;
         setup
