@@ -62,6 +62,7 @@ const LINES: &[&str] = &[
     "cat a.txt b.txt",
     "cat 'with space.txt'",
     "cat missing",
+    "/usr/bin/cat missing",
     "cat missing a.txt 2>/dev/null",
     "cat missing 2>&1 | wc -l",
     "cat missing >/dev/null 2>&1 || echo absent",
@@ -382,7 +383,20 @@ async fn no_link_leads_out_on_the_host() {
     let setup = Setup::with(ON_HOST).await;
     setup.file("a.txt", "a\n");
     symlink("/etc/hostname", setup.path("out")).unwrap();
-    for line in ["cat out", "cat -- ./out", "grep -e x out", "cat a.txt | diff - out"] {
+    symlink("/usr/bin", setup.path("bin")).unwrap();
+    setup.file("share/a", "");
+    for line in [
+        "cat out",
+        "cat -- ./out",
+        "grep -e x out",
+        "cat a.txt | diff - out",
+        "ls bin",
+        "ls bin/absent",
+        "ls bin/../share",
+        "sort -t, -k1 out",
+        "tar -tfout",
+        "tar --list --file=out",
+    ] {
         let said = error(&setup.sh(line).await);
         assert!(said.contains("leads out of the workspace"), "{line}: {said}");
     }
