@@ -15,7 +15,7 @@ const MOST: usize = 200;
 
 /// The command that tells what has to be switched off for `argv`, if it is git in a repository.
 pub(super) fn question(argv: &Argv) -> Option<Argv> {
-    let is_git = argv.words.first().is_some_and(|name| name == "git");
+    let is_git = argv.path.as_ref().is_some_and(|path| path.ends_with("/git"));
     let words = ["git", "--no-pager", "config", "-z", "--name-only", "--get-regexp", NAMED];
     (is_git && argv.folder.is_none()).then(|| Argv {
         words: words.map(str::to_owned).to_vec(),

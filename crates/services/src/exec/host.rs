@@ -120,13 +120,11 @@ pub(super) fn refuse_outside(
         [Some(word.to_owned()), attached, behind].into_iter().flatten().collect()
     };
     let leads_out = |value: &String| {
-        let path = cwd.join(value);
+        // As it is written: a link before `..` leads elsewhere.
+        let path = Path::new(cwd.as_str()).join(value);
         !value.is_empty()
             && !value.starts_with('/')
-            && matches!(
-                open(folder.as_fd(), Path::new(path.as_str()), OFlags::empty()),
-                Err(Errno::XDEV)
-            )
+            && matches!(open(folder.as_fd(), &path, OFlags::empty()), Err(Errno::XDEV))
     };
     match words.iter().skip(1).flat_map(|word| values(word)).find(leads_out) {
         Some(value) => Err(ToolError::failed(format!("`{value}` leads out of the workspace"))),

@@ -5,11 +5,12 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
     path::Path,
     process::Command,
-    time::{Duration, Instant},
+    sync::{Arc, OnceLock},
 };
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Gate, Question, Reply};
 
 use crate::helper::{Setup, error, has, tree, trial, until};
 
@@ -32,6 +33,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("what_harmless_lines_write_comes_in_order", comes_in_order),
         trial("harmless_lines_run_on_the_host_too", on_the_host),
         trial("no_link_leads_a_harmless_line_out_on_the_host", no_link_leads_out_on_the_host),
+        trial("a_program_of_the_operator_runs_from_its_folder", runs_from_its_folder),
+        trial("what_is_no_longer_harmless_does_not_run", no_longer_harmless),
         trial("a_call_can_ask_for_more_questions_only", stricter_only),
     ]
 }
@@ -58,6 +61,7 @@ const LINES: &[&str] = &[
     "cat a.txt b.txt",
     "cat 'with space.txt'",
     "cat missing",
+    "/usr/bin/cat missing",
     "cat missing a.txt 2>/dev/null",
     "cat missing 2>&1 | wc -l",
     "cat missing >/dev/null 2>&1 || echo absent",
@@ -269,6 +273,9 @@ async fn a_hostile_repository_runs_nothing() {
         ("git blame a.txt", "one"),
         ("git --no-pager diff --stat | tail -1", "1 file changed"),
         ("git diff HEAD && git branch", "+two"),
+        ("git ls-files -m", "a.txt"),
+        ("git grep two", "a.txt:two"),
+        ("/usr/bin/git status", "modified"),
     ] {
         let outcome = setup.sh(line).await;
         let result = &outcome["result"];
@@ -321,16 +328,16 @@ fn running(mark: &str) -> usize {
 
 async fn ends_in_time() {
     let setup = Setup::with(PARANOID).await;
-    let began = Instant::now();
     let line = "echo before; seq 1 987654321098 | cat - | tail -1; echo after";
     let outcome = setup.call("exec", json!({"command": line, "timeout": 1})).await;
     let result = &outcome["result"];
     assert_eq!(result["timedOut"], true, "{outcome}");
     assert_eq!(result["killedFor"], "timeout", "{outcome}");
-    // One whose input ends because it is killed may still say what it has.
+    // On a busy machine not even the first step may have come to its end; and one whose input ends
+    // because it is killed may still say what it has.
     let stdout = result["stdout"].as_str().unwrap();
-    assert!(stdout.starts_with("before\n") && !stdout.contains("after"), "{outcome}");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let begins = stdout.is_empty() || stdout.starts_with("before\n");
+    assert!(begins && !stdout.contains("after"), "{outcome}");
     until("nothing of it is left", || running("987654321098") == 0).await;
 }
 
@@ -380,13 +387,91 @@ async fn no_link_leads_out_on_the_host() {
     let setup = Setup::with(ON_HOST).await;
     setup.file("a.txt", "a\n");
     symlink("/etc/hostname", setup.path("out")).unwrap();
-    for line in ["cat out", "cat -- ./out", "grep -e x out", "cat a.txt | diff - out"] {
+    symlink("/usr/bin", setup.path("bin")).unwrap();
+    setup.file("share/a", "");
+    for line in [
+        "cat out",
+        "cat -- ./out",
+        "grep -e x out",
+        "cat a.txt | diff - out",
+        "ls bin",
+        "ls bin/absent",
+        "ls bin/../share",
+        "sort -t, -k1 out",
+        "tar -tfout",
+        "tar --list --file=out",
+    ] {
         let said = error(&setup.sh(line).await);
         assert!(said.contains("leads out of the workspace"), "{line}: {said}");
     }
     let input = setup.sh("cat < out").await;
     assert_eq!(input["result"]["stdout"], "", "{input}");
     assert_ne!(input["result"]["exitCode"], 0, "{input}");
+}
+
+/// A program of the operator's, in a folder of its own.
+const GREETING: &str = r#"[tools]
+ask = "always"
+exec.trusted_folders = ["BESIDE/bin"]
+[[tools.exec.safe_bins]]
+program = "greet"
+operands = "text"
+matches = ["greet ada"]
+refuses = ["greet --loud"]
+"#;
+
+fn greeting(setup: &Setup) {
+    fs::create_dir(setup.beside("bin")).unwrap();
+    fs::write(setup.beside("bin/greet"), "#!/bin/sh\necho \"hello $1\"\n: > mark\n").unwrap();
+    fs::set_permissions(setup.beside("bin/greet"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+async fn runs_from_its_folder() {
+    for place in ["sandbox", "host"] {
+        let mode = format!("\"auto\"\nexec.security = \"paranoid\"\nexec.host = \"{place}\"");
+        let setup = Setup::with(&GREETING.replace("\"always\"", &mode)).await;
+        let before = setup.sh("greet ada").await;
+        assert!(error(&before).contains("`greet` is in no trusted folder"), "{before}");
+        greeting(&setup);
+        assert_eq!(setup.printed("greet ada | cat").await, "hello ada\n");
+        // The operator was wrong about it; in the sandbox that changes nothing.
+        assert_eq!(setup.path("mark").exists(), place == "host");
+        let whole = format!("{}/bin/greet bob", setup.beside("").display()).replace("//", "/");
+        assert_eq!(setup.sh(&whole).await["result"]["stdout"], "hello bob\n");
+        assert_eq!(setup.sh("greet --loud").await["error_type"], "permission_denied");
+    }
+}
+
+/// Agrees, but before that the configuration becomes another.
+#[derive(Debug, Default)]
+struct Slow(OnceLock<(Gate, String)>);
+
+impl Approver for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        let (gate, config) = self.0.get().unwrap();
+        gate.reload(config::parse(config, "toolgate.toml").unwrap()).unwrap();
+        let decision = AnswerDecision::AllowOnce;
+        let answer = Answer { decision, by: "ada".into(), message: None };
+        Box::pin(std::future::ready(Reply::Answered(answer)))
+    }
+}
+
+/// What a person agreed to runs as it was then, or not at all.
+async fn no_longer_harmless() {
+    for (becomes, runs) in [(GREETING, true), ("[tools]\nask = \"always\"\n", false)] {
+        let slow = Arc::new(Slow::default());
+        let setup = Setup::built(GREETING, |builder| builder.approver(slow.clone())).await;
+        greeting(&setup);
+        let config = becomes.replace("BESIDE/", &setup.beside("").display().to_string());
+        slow.0.set((setup.gate.clone(), config)).unwrap();
+        let outcome = setup.sh("greet ada").await;
+        assert_eq!(outcome["status"] == "success", runs, "{outcome}");
+        assert!(runs || error(&outcome).contains("policy changed while"), "{outcome}");
+    }
 }
 
 async fn stricter_only() {

@@ -57,7 +57,12 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
             Ok(argv) => {
                 let file = entry.builtin.map_or(program.as_str(), |_| SHELL);
                 let env = argv.env.into_iter().chain(path_of(entry, known)).collect();
-                return Ok(Argv { path: (known.find)(file), env, ..argv });
+                let mut words = argv.words;
+                // It is called as it is written.
+                if let Some(first) = words.first_mut().filter(|first| *first == name) {
+                    program.clone_into(first);
+                }
+                return Ok(Argv { path: (known.find)(file), words, env, ..argv });
             }
             Err(reason) => reasons.push(reason),
         }
