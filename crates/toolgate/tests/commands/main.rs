@@ -20,6 +20,7 @@ mod basics;
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
+mod day;
 mod emergency;
 mod environment;
 mod harmless;
@@ -63,6 +64,7 @@ fn main() {
     trials.extend(emergency::trials());
     trials.extend(work::trials());
     trials.extend(approving::trials());
+    trials.extend(day::trials());
     trials.extend(prompting::trials());
     trials.extend(advisories::trials());
     trials.extend(harmless::trials());
