@@ -158,8 +158,9 @@ pub(crate) async fn known(
     plan: &Plan,
 ) -> Result<Known, ToolError> {
     let goes_out = |need: &Need| matches!(need.effect(), Some(Effect::Fetch | Effect::Act));
-    let smart = policy::mode(&shared.settings.load().config.tools, plan) == Ask::Smart;
-    if !smart || !plan.needs().iter().any(goes_out) {
+    if !plan.needs().iter().any(goes_out)
+        || policy::mode(&shared.settings.load().config.tools, plan) != Ask::Smart
+    {
         return Ok(Known::default());
     }
     let version = shared.permissions.version();

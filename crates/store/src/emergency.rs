@@ -112,10 +112,10 @@ impl EmergencyFile {
     /// Says what holds from now on, in every process; `None` ends an emergency. Nothing can pass while
     /// everything is stopped. May block.
     pub fn say(&self, new: Option<&Emergency>) -> Result<(), StoreError> {
-        let _lock = FolderLock::take(&self.data)?;
-        let path = path(&self.data);
+        let (path, content) = (path(&self.data), content(new)?);
         let file = private_file(&path)?;
-        let content = content(new)?;
+        // Its own lock: who sets up the data folder must not keep anybody from stopping it.
+        file.lock().map_err(StoreError::io(&path))?;
         if matches!(new, Some(Emergency::Override { .. }))
             && !matches!(read_all(&file, &self.data), Ok(None | Some(Emergency::Override { .. })))
         {

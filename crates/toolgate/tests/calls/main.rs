@@ -17,6 +17,7 @@ mod outcomes;
 mod registry;
 mod reloading;
 mod stages;
+mod stopping;
 mod streaming;
 mod trusting;
 mod wire;
