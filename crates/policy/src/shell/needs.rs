@@ -88,6 +88,12 @@ const LOCAL: &str = "\
 const ONLY_NAMES: &str = "\
     [ [[ cd echo fd find ls mkdir printf stat test";
 
+/// Tasks of `git` that do the same.
+const GIT_NAMES: &str = "check-attr check-ignore ls-files status";
+
+/// Programs that write to what they name last.
+const TO_THE_LAST: &str = "cp install ln mv";
+
 /// What the words of `line` say.
 pub fn needs(line: &str) -> Needs {
     match analyse(line) {
@@ -150,10 +156,19 @@ fn task<'a>(words: impl Iterator<Item = &'a Word>) -> Option<&'a str> {
 
 fn credentials(command: &Command) -> Option<String> {
     let program = command.program().unwrap_or_default();
-    let arguments = command.words.iter().skip(1);
-    let arguments = arguments.filter(|_| !has(ONLY_NAMES, program));
-    let targets = command.redirections.iter().filter(|one| one.operator != "<<");
-    let words = arguments.chain(targets.map(|redirection| &redirection.target));
+    let mut arguments: Vec<_> = command.words.iter().skip(1).collect();
+    let only_names = has(ONLY_NAMES, program)
+        || (program == "git"
+            && task(arguments.iter().copied()).is_some_and(|task| has(GIT_NAMES, task)));
+    if only_names {
+        arguments.clear();
+    }
+    // What is written there does not come out of there.
+    if has(TO_THE_LAST, program) && arguments.len() > 1 {
+        arguments.pop();
+    }
+    let read = command.redirections.iter().filter(|one| one.operator == "<");
+    let words = arguments.into_iter().chain(read.map(|redirection| &redirection.target));
     words.filter_map(Word::literal).find_map(secret)
 }
 
@@ -229,6 +244,11 @@ mod tests {
             ("tar czf x.tgz --files=certs/a.pem", Some("certs/a.pem")),
             ("cat .env.example", None),
             ("echo .env >> .gitignore", None),
+            ("echo A=1 > .env", None),
+            ("cp .env.example .env", None),
+            ("cp .env copy", Some(".env")),
+            ("git check-ignore -v .env", None),
+            ("git diff .env", Some(".env")),
             ("test -f .env && ls -la .env", None),
             ("grep -r KEY --exclude=.env .", None),
             ("bash -c \"$X\" .env", Some(".env")),

@@ -156,7 +156,10 @@ impl<'a> Collector<'a> {
         let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
-        self.want(entry, entry.moved(FileState::File { digest, bytes, mode }));
+        if !is_still(entry, digest, bytes) {
+            self.lose_one(entry);
+        }
+        self.keep(entry, entry.moved(FileState::File { digest, bytes, mode }));
         Ok(())
     }
 
@@ -253,9 +256,17 @@ impl<'a> Collector<'a> {
     }
 
     fn want(&mut self, entry: &Entry<'_>, content: Content) {
+        self.lose_one(entry);
+        self.keep(entry, content);
+    }
+
+    fn lose_one(&mut self, entry: &Entry<'_>) {
         if let Some(beneath) = &entry.beneath {
             self.lost.add(&entry.inner, beneath);
         }
+    }
+
+    fn keep(&mut self, entry: &Entry<'_>, content: Content) {
         let (path, since) = (entry.path(), Some(self.since));
         self.wanted.push(Wanted { path, expect: Expect::Anything, content, since });
     }
@@ -327,6 +338,16 @@ impl<'a> Collector<'a> {
     fn is_hidden(&self, inner: &Path) -> Result<bool, ToolError> {
         self.workspace.root.hides_inner(inner).map_err(ToolError::internal)
     }
+}
+
+/// Whether a file has the content it had: some programs touch what they do not change.
+fn is_still(entry: &Entry<'_>, digest: Digest, bytes: u64) -> bool {
+    let size = entry.beneath.as_ref().and_then(|stat| u64::try_from(stat.st_size).ok());
+    let lower = entry.lower.filter(|_| size == Some(bytes) && entry.lies_on(Kind::File));
+    let opened = lower.and_then(|lower| open_any(lower, entry.name).ok());
+    opened.is_some_and(|file| {
+        Digest::of_reader(File::from(file)).is_ok_and(|(before, _)| before == digest)
+    })
 }
 
 fn open_any(folder: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {
