@@ -54,8 +54,11 @@ pub struct ExecNetwork {
 /// How far commands get on the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Access {
-    /// To the hosts that are listed.
+    /// To the hosts that are listed; where none are, a command that needs the network is asked about,
+    /// and reaches public hosts if a person agrees.
     #[default]
+    Ask,
+    /// To the hosts that are listed, and no others.
     Listed,
     /// Everywhere.
     Full,
@@ -63,14 +66,16 @@ pub enum Access {
 
 impl Access {
     /// Every variant.
-    pub const ALL: [Self; 2] = [Self::Listed, Self::Full];
+    pub const ALL: [Self; 3] = [Self::Ask, Self::Listed, Self::Full];
 
     /// The names people write, in the same order.
-    pub(crate) const NAMES: &'static [&'static str] = &[Self::Listed.name(), Self::Full.name()];
+    pub(crate) const NAMES: &'static [&'static str] =
+        &[Self::Ask.name(), Self::Listed.name(), Self::Full.name()];
 
     /// The name people write.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Ask => "ask",
             Self::Listed => "listed",
             Self::Full => "full",
         }

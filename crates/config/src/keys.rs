@@ -113,6 +113,12 @@ const TOOLS: &[Key] = &[
         |c, _| &mut c.tools.ask,
     ),
     key(
+        "tools.approvers",
+        "[]",
+        "Users who may answer questions besides the owner, by their ids; never about calls on their own behalf.",
+        |c, _| &mut c.tools.approvers,
+    ),
+    key(
         "tools.fs.roots",
         "[]",
         "Folders that file tools can see besides the workspace.",
@@ -169,8 +175,8 @@ const EXEC: &[Key] = &[
     ),
     key(
         "tools.exec.network.access",
-        r#""listed""#,
-        "`full` gives commands the whole network of this machine, without a proxy.",
+        r#""ask""#,
+        "`ask` asks about commands that are known to need the network, such as `git push`, and lets them reach public hosts if a person agrees, or the hosts of `allow` if there are any; `listed` lets them reach the hosts of `allow` and never any other; `full` gives commands the whole network of this machine, without a proxy.",
         |c, _| &mut c.tools.exec.network.access,
     ),
     key(

@@ -39,6 +39,8 @@ pub struct Tools {
     pub max_depth: Spanned<u32>,
     /// When a person is asked.
     pub ask: Spanned<Ask>,
+    /// Who may answer besides the owner.
+    pub approvers: Names,
     /// How commands run.
     pub exec: Exec,
     /// What the sandbox of a command offers and takes: `tools.sandbox`.
@@ -65,6 +67,7 @@ impl Default for Tools {
             subagents: Layer::default(),
             max_depth: 3.into(),
             ask: Spanned::default(),
+            approvers: Spanned::default(),
             exec: Exec::default(),
             isolation: Isolation::default(),
             elevated: Elevated::default(),

@@ -1,30 +1,17 @@
 //! How a person is asked.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
-use serde_json::Value;
-use store::{Answer, ApprovalId};
-use tool::{BoxFuture, CallId, Caller, Plan};
+use store::{Answer, ApprovalId, NewApproval};
+use tool::BoxFuture;
 
 /// What a person sees: all of the call, and why they are asked.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// Names it, for answers that come from elsewhere.
     pub id: ApprovalId,
-    /// The call.
-    pub call: CallId,
-    /// Who wants it.
-    pub caller: Arc<Caller>,
-    /// The tool.
-    pub tool: Arc<str>,
-    /// The arguments, secrets taken out.
-    pub input: Value,
-    /// What the call needs.
-    pub plan: Arc<Plan>,
-    /// Why policy does not decide alone.
-    pub reason: String,
-    /// What an answer for always can be scoped to, besides exactly this call.
-    pub scopes: Vec<String>,
+    /// What is asked, secrets taken out.
+    pub request: NewApproval,
     /// How long an answer is waited for.
     pub timeout: Duration,
 }

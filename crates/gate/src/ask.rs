@@ -5,15 +5,16 @@ use std::time::Duration;
 use policy::Decision;
 use serde_json::json;
 use store::{
-    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, Grant,
-    NewApproval, StoreError, Wanted,
+    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, EXACT, Grant,
+    NewApproval, StoreError,
 };
-use tool::{Caller, ToolError};
+use tool::{Proposed, ToolError};
 
 use crate::{
     approver::{Question, Reply},
-    call::{Call, Planned},
+    call::Call,
     shared::Shared,
+    subject::{Exact, Subject},
 };
 
 const STAGE: &str = "approve";
@@ -33,30 +34,42 @@ pub(crate) struct Asked {
     pub(crate) by: String,
 }
 
-/// Looks for a remembered answer, else asks. No answer is no.
+/// What a question says besides what the call is.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// What the answer may be remembered for.
+    pub(crate) scopes: Vec<String>,
+    /// What a command changed, which is held until the answer.
+    pub(crate) changes: Vec<Proposed>,
+}
+
+impl Shown {
+    pub(crate) const fn scopes(scopes: Vec<String>) -> Self {
+        Self { scopes, changes: Vec::new() }
+    }
+}
+
+/// Looks for an earlier answer, else asks. No answer is no.
 pub(crate) async fn ask(
     shared: &Shared,
-    call: &Call,
+    subject: &Subject,
     decision: &Decision,
-    scopes: Vec<String>,
+    shown: Shown,
 ) -> Result<Asked, ToolError> {
     let db = shared.db.get().await?;
-    let (tool, planned) = (&call.tool()?.info().name, call.planned()?);
-    let asking = Asking { caller: &call.caller, tool, planned, rule: &decision.rule };
-    if let Some(grant) = remembered(shared, asking, &scopes).await? {
-        let (approval, by) = (grant.id.to_string(), grant.granted_by);
-        return Ok(Asked { approval, decision: AnswerDecision::AllowOnce, by });
+    if let Some(earlier) = earlier(shared, db, subject, decision, &shown.scopes).await? {
+        return Ok(earlier);
     }
     if shared.approvers.is_empty() {
         return Err(nobody(&decision.reason, &[]));
     }
     // Waiting may be long, and a call that is waited for must not be lost with the process.
-    if let Some(entry) = &call.entry {
+    if let Some(entry) = &subject.entry {
         entry.begin().await?;
     }
-    let question = open_question(shared, db, call, decision, scopes).await?;
-    let _open = shared.questions.ask(&call.caller);
-    let waited = Call::unless_stopped(&call.live, answered(shared, db, &question));
+    let question = open_question(shared, db, subject, decision, shown).await?;
+    let _open = shared.questions.ask(&subject.exact.caller);
+    let waited = Call::unless_stopped(&subject.live, answered(shared, db, &question));
     let answer = match tokio::time::timeout(question.timeout, waited).await {
         Ok(Ok(Ok(answer))) => answer,
         Ok(Ok(Err(error)) | Err(error)) => {
@@ -77,78 +90,94 @@ pub(crate) async fn ask(
             format!("denied by {}{said}", answer.by),
         ));
     }
+    if !db.use_approval(&question.id, subject.call, shared.world.clock().now()).await? {
+        let reason = "the answer was used or taken back already";
+        return Err(ToolError::denied(STAGE, "approval.used", reason));
+    }
     Ok(Asked { approval: question.id.to_string(), decision: answer.decision, by: answer.by })
 }
 
-/// What a question is about: an answer to one is no answer to another.
-#[derive(Clone, Copy)]
-pub(crate) struct Asking<'a> {
-    pub(crate) caller: &'a Caller,
-    pub(crate) tool: &'a str,
-    pub(crate) planned: &'a Planned,
-    pub(crate) rule: &'a str,
+/// An answer that was remembered; or a yes to the same call, whose process died before it could run.
+async fn earlier(
+    shared: &Shared,
+    db: &Db,
+    subject: &Subject,
+    decision: &Decision,
+    scopes: &[String],
+) -> Result<Option<Asked>, ToolError> {
+    let exact = &subject.exact;
+    if let Some(grant) = remembered(shared, exact, &decision.rule, scopes).await? {
+        let (approval, by) = (grant.id.to_string(), grant.granted_by);
+        return Ok(Some(Asked { approval, decision: AnswerDecision::AllowOnce, by }));
+    }
+    let (wanted, now) = (exact.wanted(&decision.rule, scopes), shared.world.clock().now());
+    let taken = db.take_approval(wanted, subject.call, now).await?;
+    Ok(taken.map(|approval| Asked {
+        approval: approval.id.to_string(),
+        decision: AnswerDecision::AllowOnce,
+        by: approval.answered_by.unwrap_or_default(),
+    }))
 }
 
 /// An earlier answer that covers this call.
 pub(crate) async fn remembered(
     shared: &Shared,
-    asking: Asking<'_>,
+    exact: &Exact,
+    rule: &str,
     scopes: &[String],
 ) -> Result<Option<Grant>, ToolError> {
-    let Asking { caller, tool, planned, rule } = asking;
-    let wanted = Wanted {
-        user: &caller.user,
-        agent: &caller.agent,
-        session: &caller.session,
-        tool,
-        rule,
-        fingerprint: planned.fingerprint(),
-        scopes,
-    };
     let db = shared.db.get().await?;
-    Ok(db.find_grant(wanted, shared.world.clock().now()).await?)
+    Ok(db.find_grant(exact.wanted(rule, scopes), shared.world.clock().now()).await?)
 }
 
 async fn open_question(
     shared: &Shared,
     db: &Db,
-    call: &Call,
+    subject: &Subject,
     decision: &Decision,
-    scopes: Vec<String>,
+    shown: Shown,
 ) -> Result<Question, ToolError> {
-    let planned = call.planned()?;
-    let tool = call.tool()?.info().name.clone();
+    let sources = shared.trust.sources(&shared.db, &subject.exact.caller).await?;
     let settings = shared.settings.load();
-    let input = settings.redactor.value(planned.args());
-    if input.to_string().len() > MAX_SHOWN {
-        let reason = "the call is too long to be shown to a person in full; make it smaller";
-        return Err(ToolError::denied(STAGE, "approval.too_long", reason));
-    }
     let limits = &settings.config.limits;
     let (timeout, max_open) = (limits.approval_timeout.value, limits.open_questions.value);
     let asked_at = shared.world.clock().now();
-    let new = NewApproval {
-        call: call.id,
-        user: call.caller.user.to_string(),
-        agent: call.caller.agent.to_string(),
-        session: call.caller.session.to_string(),
-        tool: tool.to_string(),
-        input: input.clone(),
-        plan: settings.redactor.value(&json!(planned.plan())),
-        effects: planned.plan().effects(),
-        place: Some(planned.plan().place()),
-        reason: settings.redactor.text(&decision.reason).into_owned(),
+    let Subject { call, exact, args, plan, pinned, .. } = subject;
+    let redacted = |text: &str| settings.redactor.text(text).into_owned();
+    let request = NewApproval {
+        call: *call,
+        user: exact.caller.user.to_string(),
+        agent: exact.caller.agent.to_string(),
+        session: exact.caller.session.to_string(),
+        tool: exact.tool.to_string(),
+        input: settings.redactor.value(args),
+        plan: settings.redactor.value(&json!(plan)),
+        effects: plan.effects(),
+        place: Some(plan.place()),
+        reason: redacted(&decision.reason),
         rule: decision.rule.clone(),
-        fingerprint: planned.fingerprint(),
-        scopes: scopes.clone(),
+        fingerprint: exact.fingerprint,
+        scopes: shown.scopes,
+        cwd: pinned.as_ref().map(|pinned| redacted(&pinned.folder)),
+        changes: shown.changes,
+        untrusted: sources.iter().map(|source| redacted(source)).collect(),
         asked_at,
         expires_at: asked_at + timeout,
     };
-    let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
-    let id = db.request_approval(new, max_open).await.map_err(too_many)?;
-    let (call_id, caller, plan) = (call.id, call.caller.clone(), planned.plan().clone());
-    let reason = decision.reason.clone();
-    Ok(Question { id, call: call_id, caller, tool, input, plan, reason, scopes, timeout })
+    if request.input.to_string().len() > MAX_SHOWN {
+        let reason = "the call is too long to be shown to a person in full; make it smaller";
+        return Err(ToolError::denied(STAGE, "approval.too_long", reason));
+    }
+    let wanted = exact.wanted(&decision.rule, &request.scopes);
+    // The question of a process that died is asked on, not once more.
+    let id = match db.adopt_approval(wanted, *call, asked_at).await? {
+        Some(id) => id,
+        None => {
+            let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
+            db.request_approval(request.clone(), max_open).await.map_err(too_many)?
+        }
+    };
+    Ok(Question { id, request, timeout })
 }
 
 fn too_many(error: StoreError) -> ToolError {
@@ -171,7 +200,7 @@ async fn answered(shared: &Shared, db: &Db, question: &Question) -> Result<Answe
             Reply::NobodyHere(why) => tried.push(format!("{}: {why}", approver.name())),
         }
     }
-    Err(nobody(&question.reason, &tried))
+    Err(nobody(&question.request.reason, &tried))
 }
 
 /// Stores the answer; if somebody was faster, theirs is the answer.
@@ -207,7 +236,9 @@ fn read_answer(approval: Approval) -> Result<Option<Answer>, ToolError> {
         ApprovalStatus::Pending => return Ok(None),
         ApprovalStatus::Allowed => match approval.decision.as_deref() {
             // What is to be remembered the store remembers already.
-            Some("allow_always") => AnswerDecision::AllowAlways { scope: None, expires: None },
+            Some("allow_always") => {
+                AnswerDecision::AllowAlways { scope: EXACT.to_owned(), expires: None }
+            }
             Some("allow_session") => AnswerDecision::AllowSession,
             _ => AnswerDecision::AllowOnce,
         },

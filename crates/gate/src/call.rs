@@ -9,9 +9,13 @@ use std::{
 
 use policy::Decision;
 use serde_json::Value;
-use tool::{CallId, Caller, Effects, Live, Place, Plan, Prepared, ToolContext, ToolError, Updates};
+use tool::{
+    CallId, Caller, Effects, Live, Pinned, Place, Plan, Prepared, ToolContext, ToolError, Updates,
+};
 
-use crate::{registry::Entry, stages::OpenEntry, stages::Permit, turn::Turn};
+use crate::{
+    registry::Entry, slots::Slot, stages::OpenEntry, stages::Permit, trust::Suspect, turn::Turn,
+};
 
 /// A call. Each stage that learns something about it fills in one more field.
 pub struct Call {
@@ -42,7 +46,13 @@ pub struct Call {
     pub(crate) planned: Option<Planned>,
     /// Whether a permission counted as given because nobody is ever asked.
     pub(crate) unasked: bool,
+    /// What its command depends on, once somebody was asked about it.
+    pub(crate) pinned: Option<Arc<Pinned>>,
+    /// What an override of the owner's said in place of a permission.
+    pub(crate) overridden: Option<Decision>,
     pub(crate) permit: Option<Permit>,
+    /// Its place among the running calls; empty while a person is waited for.
+    pub(crate) slot: Arc<Mutex<Option<Slot>>>,
     pub(crate) context: Option<ToolContext>,
 }
 
@@ -163,6 +173,8 @@ pub struct Learnt {
     pub approval: Option<String>,
     /// Where it ran.
     pub place: Option<Place>,
+    /// Untrusted files it may read.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
 /// [`Learnt`], shared between the stages; and when the call began.
@@ -184,8 +196,14 @@ impl Learning {
             decision: None,
             approval: None,
             place: None,
+            suspects: Vec::new(),
         };
         Self { started, started_at, learnt: Mutex::new(learnt) }
+    }
+
+    /// When the call began, by the clock that never goes back.
+    pub(crate) const fn started(&self) -> Instant {
+        self.started
     }
 
     /// How long ago the call began.

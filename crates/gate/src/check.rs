@@ -7,10 +7,12 @@ use serde_json::Value;
 use tool::{Caller, Plan, ToolError};
 
 use crate::{
-    ask::{Asking, remembered},
+    ask::remembered,
     call::Planned,
+    emergency::refuse_if_stopped,
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
+    subject::{Exact, pin},
 };
 
 /// What would happen to a call.
@@ -26,6 +28,9 @@ pub struct Check {
 
 /// Asks the same questions as the stages, in the same order, and runs nothing.
 pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &Value) -> Check {
+    if let Err(error) = refuse_if_stopped(shared) {
+        return Check::refused(error, None);
+    }
     let found = find(shared, caller, name).and_then(|(entry, _)| {
         Ok((entry.info().name.clone(), plan(shared, caller, &entry, args)?))
     });
@@ -35,7 +40,7 @@ pub(crate) async fn check(shared: &Shared, caller: &Caller, name: &str, args: &V
     };
     let plan = Some(planned.plan().clone());
     match decided(shared, caller, &tool, &planned).await {
-        Ok(Considered { decision, error }) => Check { decision, error, plan },
+        Ok(Considered { decision, error, suspects: _ }) => Check { decision, error, plan },
         Err(error) => Check::refused(error, plan),
     }
 }
@@ -46,20 +51,31 @@ async fn decided(
     tool: &str,
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
+    let exact = || async {
+        let pinned = pin(shared, caller, planned.plan()).await?;
+        let caller = Arc::new(caller.clone());
+        Ok::<_, ToolError>(Exact::new(&caller, tool.into(), planned, pinned.as_deref()))
+    };
+    let mut overridden = None;
     for capability in planned.plan().capabilities() {
-        if let Standing::Ask(decision) =
-            standing(shared, caller, planned.plan(), capability).await?
-        {
-            let asking = Asking { caller, tool, planned, rule: &decision.rule };
-            if remembered(shared, asking, &[scope(capability)]).await?.is_none() {
-                return Ok(Considered { decision, error: None });
+        match standing(shared, caller, planned.plan(), capability).await? {
+            Standing::Granted | Standing::Unasked => {}
+            Standing::Overridden(decision) => overridden = Some(decision),
+            Standing::Ask(decision) => {
+                let (rule, scopes) = (&decision.rule, [scope(capability)]);
+                if remembered(shared, &exact().await?, rule, &scopes).await?.is_none() {
+                    return Ok(Considered { decision, error: None, suspects: Vec::new() });
+                }
             }
         }
     }
     let mut considered = consider(shared, caller, planned).await?;
+    if considered.decision.verdict == Verdict::Allow {
+        considered.decision = overridden.unwrap_or(considered.decision);
+    }
     if considered.decision.verdict == Verdict::Ask {
-        let asking = Asking { caller, tool, planned, rule: &considered.decision.rule };
-        if let Some(grant) = remembered(shared, asking, &scopes(shared, planned)).await? {
+        let (rule, scopes) = (&considered.decision.rule, scopes(shared, planned));
+        if let Some(grant) = remembered(shared, &exact().await?, rule, &scopes).await? {
             let reason = format!("{} agreed to it before", grant.granted_by);
             let rule = format!("approval:{}", grant.id);
             considered.decision = Decision::new(Verdict::Allow, &rule, reason);

@@ -9,7 +9,7 @@ use std::{
 use config::Config;
 use policy::{Explanation, Rules, Warning, explain};
 use serde_json::{Value, json};
-use store::{Db, Journal};
+use store::{Db, EmergencyFile, Journal};
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
 
@@ -256,6 +256,16 @@ impl Gate {
         &self.shared.journal
     }
 
+    /// Whether everything is stopped, and the way to say so.
+    pub fn emergency(&self) -> &Arc<EmergencyFile> {
+        self.shared.alarm.file()
+    }
+
+    /// The untrusted content that the session of `caller` has read, oldest first.
+    pub async fn sources(&self, caller: &Caller) -> Result<Arc<[String]>, ToolError> {
+        self.shared.trust.sources(&self.shared.db, caller).await
+    }
+
     /// Approvals and permissions.
     pub async fn db(&self) -> Result<&Db, ToolError> {
         self.shared.db.get().await
@@ -339,7 +349,10 @@ impl Gate {
             own,
             planned: None,
             unasked: false,
+            pinned: None,
+            overridden: None,
             permit: None,
+            slot: Arc::default(),
             context: None,
         }
     }

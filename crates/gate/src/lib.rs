@@ -5,12 +5,14 @@
 //!
 //! Start from [`standard`], which puts the stages in order, and [`Gate`], which is what you call.
 
+mod answering;
 mod approver;
 mod ask;
 mod cache;
 mod call;
 mod check;
 mod definition;
+mod emergency;
 mod gate;
 mod hook;
 mod outcome;
@@ -24,16 +26,21 @@ mod rates;
 mod redactor;
 mod registry;
 mod reload;
+mod review;
 mod settings;
 mod shared;
 mod slots;
 mod stages;
 mod stream;
+mod subject;
+mod trail;
+mod trust;
 mod turn;
 mod undo;
 mod validate;
 mod views;
 
+pub use answering::answer;
 pub use approver::{Approver, Question, Reply};
 pub use call::Call;
 pub use check::Check;

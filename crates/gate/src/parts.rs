@@ -7,13 +7,14 @@ use std::{
 
 use arc_swap::ArcSwap;
 use config::Config;
-use store::Journal;
+use store::{EmergencyFile, Journal};
 use tool::{AnyTool, CallIds, Capabilities};
 
 use crate::{
-    approver::Approver, cache::Cache, definition::RegistryError, hook::Hook,
+    approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
     permissions::Permissions, questions::Questions, rates::Rates, redactor::Redactor,
-    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, views::Views,
+    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, trust::Trust,
+    views::Views,
 };
 
 /// What a gate is put together from.
@@ -29,6 +30,8 @@ pub struct Parts {
     pub journal: Journal,
     /// The folder of the database for everything else.
     pub data: PathBuf,
+    /// Whether everything is stopped.
+    pub emergency: EmergencyFile,
     /// Who can be asked, in order.
     pub approvers: Vec<Arc<dyn Approver>>,
     /// What the operator plugs in, in order.
@@ -38,7 +41,7 @@ pub struct Parts {
 impl Parts {
     /// Puts them together around `tools`.
     pub fn assemble(self, tools: Vec<Arc<dyn AnyTool>>) -> Result<Shared, RegistryError> {
-        let Self { config, redactor, world, journal, data, approvers, hooks } = self;
+        let Self { config, redactor, world, journal, data, emergency, approvers, hooks } = self;
         let registry = Registry::new(world.clone(), Settings::definitions(&config));
         registry.add(tools)?;
         Ok(Shared {
@@ -50,10 +53,12 @@ impl Parts {
             world,
             journal,
             db: LazyDb::new(data),
+            alarm: Alarm::new(emergency),
             approvers,
             hooks,
             views: Views::default(),
             permissions: Permissions::default(),
+            trust: Trust::default(),
             questions: Questions::default(),
             rates: Rates::default(),
             slots: Arc::default(),

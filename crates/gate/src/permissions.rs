@@ -33,6 +33,13 @@ impl Permissions {
         ))
     }
 
+    /// The version of the database that was looked at last, which was for this call if it needs any
+    /// capability.
+    pub(crate) fn version(&self) -> Option<i64> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.as_ref().map(|(version, _)| *version)
+    }
+
     async fn all(&self, db: &LazyDb) -> Result<Arc<Vec<Permission>>, ToolError> {
         let db = db.get().await?;
         let version = db.version()?;

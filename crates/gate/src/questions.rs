@@ -13,9 +13,10 @@ pub(crate) struct Questions {
     open: Mutex<HashMap<Key, usize>>,
 }
 
-type Key = (Arc<str>, Arc<str>, Arc<str>);
+/// Names a session.
+pub(crate) type Key = (Arc<str>, Arc<str>, Arc<str>);
 
-fn key(caller: &Caller) -> Key {
+pub(crate) fn key(caller: &Caller) -> Key {
     (caller.user.clone(), caller.agent.clone(), caller.session.clone())
 }
 

@@ -11,8 +11,9 @@ use tokio::sync::OnceCell;
 use tool::{CallIds, Caller, Capabilities, ToolError};
 
 use crate::{
-    approver::Approver, cache::Cache, hook::Hook, permissions::Permissions, questions::Questions,
-    rates::Rates, registry::Registry, settings::Settings, slots::Slots, views::View, views::Views,
+    approver::Approver, cache::Cache, emergency::Alarm, hook::Hook, permissions::Permissions,
+    questions::Questions, rates::Rates, registry::Registry, settings::Settings, slots::Slots,
+    trust::Trust, views::View, views::Views,
 };
 
 /// One for all stages of a gate.
@@ -25,11 +26,13 @@ pub struct Shared {
     pub(crate) world: Arc<dyn Capabilities>,
     pub(crate) journal: Journal,
     pub(crate) db: LazyDb,
+    pub(crate) alarm: Alarm,
     pub(crate) approvers: Vec<Arc<dyn Approver>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) ids: CallIds,
     pub(crate) views: Views,
     pub(crate) permissions: Permissions,
+    pub(crate) trust: Trust,
     pub(crate) questions: Questions,
     pub(crate) rates: Rates,
     pub(crate) slots: Arc<Slots>,

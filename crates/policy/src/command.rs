@@ -1,18 +1,18 @@
 //! Commands: where they run, whom they reach, and whether they may.
 
-use config::{Access, Ask, Elevated, Exec, Security, Switch, Tools};
+use config::{Access, Ask, Elevated, ExecNetwork, HostPattern, Security, Switch, Tools};
 use tool::{Caller, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
 
 use crate::{
     Decision, Verdict, is_credential,
-    shell::{Judgement, Known, harmless},
+    shell::{Judgement, Known, Needs, Network, harmless, needs},
 };
 
 /// Fills in what a call leaves to configuration, before anybody looks at its plan, and how a command
 /// runs without a shell if it is known to be harmless.
-pub fn complete(plan: Plan, exec: &Exec, known: Known<'_>) -> Plan {
+pub fn complete(plan: Plan, tools: &Tools, known: Known<'_>) -> Plan {
     let complete = |need: &Need| match need {
-        Need::Run(run) => Need::Run(completed(run, exec, known)),
+        Need::Run(run) => Need::Run(completed(run, tools, known)),
         Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => {
             need.clone()
         }
@@ -23,25 +23,42 @@ pub fn complete(plan: Plan, exec: &Exec, known: Known<'_>) -> Plan {
     plan
 }
 
-fn completed(run: &Run, exec: &Exec, known: Known<'_>) -> Run {
+fn completed(run: &Run, tools: &Tools, known: Known<'_>) -> Run {
+    let exec = &tools.exec;
     let place = if run.elevated { Place::Host } else { run.place.unwrap_or(exec.host.value) };
     let run = Run { place: Some(place), ..run.clone() };
     let (steps, doubt) = match steps(&run, known) {
         Ok(steps) => (steps, String::new()),
         Err(reason) => (Vec::new(), reason),
     };
-    let listed = &exec.network.allow.value;
-    let reach = match (place, exec.network.access.value) {
-        (Place::Host, _) => Reach::Everybody,
-        // What only looks reaches nobody, whoever else may.
+    // What only looks reaches nobody, whoever else may.
+    let needs = if steps.is_empty() { needs(&run.command) } else { Needs::default() };
+    let reach = match place {
+        Place::Host => Reach::Everybody,
         _ if !steps.is_empty() => Reach::Nobody,
-        (_, Access::Full) => Reach::Everybody,
-        (_, Access::Listed) if listed.is_empty() => Reach::Nobody,
-        (_, Access::Listed) => {
-            Reach::Hosts(listed.iter().map(|host| host.value.to_string()).collect())
+        Place::Sandbox | Place::Container | Place::Node => {
+            reach(&exec.network, asking(tools, &run), &needs.network)
         }
     };
-    Run { reach, steps, doubt, ..run }
+    Run { reach, steps, doubt, secret: needs.credentials, ..run }
+}
+
+/// Whom a command reaches in the sandbox. One that is known to stay on this machine reaches nobody, so
+/// that nobody is asked about it.
+fn reach(network: &ExecNetwork, asking: Ask, needs: &Network) -> Reach {
+    let listed = &network.allow.value;
+    match (network.access.value, needs) {
+        (_, Network::No) => Reach::Nobody,
+        (Access::Full, Network::Unknown | Network::Yes(_)) => Reach::Everybody,
+        (Access::Ask | Access::Listed, _) if !listed.is_empty() => {
+            Reach::Hosts(listed.iter().map(|host| host.value.to_string()).collect())
+        }
+        // Only if a person agrees.
+        (Access::Ask, Network::Yes(_)) if asking != Ask::Auto => {
+            Reach::Hosts(vec![HostPattern::ANY.to_string()])
+        }
+        (Access::Ask | Access::Listed, _) => Reach::Nobody,
+    }
 }
 
 /// How the command runs without a shell, or why it is not known to be harmless.

@@ -4,11 +4,12 @@ use std::fmt;
 
 use config::{Ask, Tools};
 use serde::Serialize;
-use tool::{Caller, Effect, Facts, Lasting, Need, Plan, Run};
+use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Run};
 
 use crate::{
     command::{asking, harmless_alone, judge},
     is_credential,
+    untrusted::Untrusted,
     url::{self, CheckedUrl, UrlRefusal, UrlRules},
 };
 
@@ -69,11 +70,13 @@ pub struct Situation<'a> {
     pub urls: &'a UrlRules,
     /// On whose behalf.
     pub caller: &'a Caller,
+    /// What untrusted content the session has read.
+    pub untrusted: Untrusted<'a>,
 }
 
 /// Decides one call from its plan and what was looked up about it.
 pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision {
-    let Situation { tools, urls, caller } = situation;
+    let Situation { tools, urls, caller, untrusted } = situation;
     if let Some(error) = facts.paths.iter().find_map(|fact| fact.as_ref().err()) {
         return Decision::new(Verdict::Deny, "path", error.to_string());
     }
@@ -92,13 +95,26 @@ pub fn decide(situation: Situation<'_>, plan: &Plan, facts: &Facts) -> Decision 
     match mode(tools, plan) {
         Ask::Auto => Decision::new(Verdict::Allow, "ask.auto", "nobody is asked in this mode"),
         Ask::Always => always(plan),
-        Ask::Smart => smart(plan, facts, &hosts),
+        Ask::Smart => smart(plan, facts, &hosts, untrusted),
     }
 }
 
 /// When a person is asked about a call with this plan.
 pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
     plan.command().map_or(tools.ask.value, |run| asking(tools, run))
+}
+
+/// Whether a person has to see what a command changed before it is kept, because by it so much of what
+/// was there before would be `lost`.
+pub fn review(tools: &Tools, plan: &Plan, lost: Extent) -> Option<Decision> {
+    let Extent { files, bytes } = lost;
+    let is_large = files > MUCH.0 || bytes > MUCH.1;
+    (is_large && mode(tools, plan) == Ask::Smart)
+        .then(|| Decision::new(Verdict::Ask, "smart.large", losing(files, bytes)))
+}
+
+fn losing(files: u64, bytes: u64) -> String {
+    format!("it replaces or removes {files} files of {bytes} bytes together")
 }
 
 const fn run_of(need: &Need) -> Option<&Run> {
@@ -128,14 +144,17 @@ fn always(plan: &Plan) -> Decision {
     )
 }
 
-fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
+fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<'_>) -> Decision {
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
         // What goes on in the background says so itself.
         let in_background = matches!(need, Need::Run(run) if run.lasting == Lasting::Session);
         let end = if in_background { "" } else { ", which cannot be undone" };
-        let reason = format!("it wants to {need}{end}");
+        let reason = format!("it wants to {need}{end}{}", untrusted.in_words());
         return Decision::new(Verdict::Ask, "smart.act", reason);
+    }
+    if let Some(reason) = hosts.iter().find_map(|url| untrusted.tells(url)) {
+        return Decision::new(Verdict::Ask, "smart.untrusted", reason);
     }
     if let Some(url) = hosts.iter().find(|url| !url.is_public()) {
         let reason = format!("`{}` is not a public host", url.host());
@@ -146,10 +165,13 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl]) -> Decision {
         let reason = format!("`{}` may hold credentials", fact.path);
         return Decision::new(Verdict::Ask, "smart.credentials", reason);
     }
+    if let Some(path) = plan.command().and_then(|run| run.secret.as_ref()) {
+        let reason = format!("`{path}` may hold credentials");
+        return Decision::new(Verdict::Ask, "smart.credentials", reason);
+    }
     let (files, bytes) = replaced(plan, facts);
     if files > MUCH.0 || bytes > MUCH.1 {
-        let reason = format!("it replaces or removes {files} files of {bytes} bytes together");
-        return Decision::new(Verdict::Ask, "smart.much", reason);
+        return Decision::new(Verdict::Ask, "smart.much", losing(files, bytes));
     }
     Decision::new(Verdict::Allow, "smart", format!("{} runs without asking", plan.effects()))
 }
@@ -185,7 +207,8 @@ mod tests {
     fn decide_in(ask: Ask, urls: &UrlRules, plan: &Plan, facts: &Facts) -> Decision {
         let tools = Tools { ask: ask.into(), ..Tools::default() };
         let caller = Caller::owner("main");
-        decide(Situation { tools: &tools, urls, caller: &caller }, plan, facts)
+        let untrusted = Untrusted::default();
+        decide(Situation { tools: &tools, urls, caller: &caller, untrusted }, plan, facts)
     }
 
     #[test]
@@ -228,14 +251,37 @@ mod tests {
         }
     }
 
+    /// What needs more than the workspace asks, what stays in it does not.
+    #[test]
+    fn commands_that_need_more_are_asked_about() {
+        let listed = "exec.network.allow = ['example.org']";
+        let (never, full) = ("exec.network.access = 'listed'", "exec.network.access = 'full'");
+        for (config, line, expected) in [
+            ("", "git push", "ask smart.act"),
+            ("", "git commit -am x", "allow smart"),
+            ("", "cargo build", "allow smart"),
+            ("", "cat .env > copy", "ask smart.credentials"),
+            (never, "git push", "allow smart"),
+            (listed, "git push", "ask smart.act"),
+            (listed, "rm -r x", "allow smart"),
+            (listed, "cargo build", "ask smart.act"),
+            (full, "mkdir x", "allow smart"),
+            (full, "./build.sh", "ask smart.act"),
+            ("ask = 'auto'", "git push", "allow ask.auto"),
+        ] {
+            assert_eq!(decided(config, &Run::new(line)), expected, "{config} {line}");
+        }
+    }
+
     fn decided(config: &str, run: &Run) -> String {
         let tools = config::parse(&format!("[tools]\n{config}"), "t.toml").unwrap().tools;
         let find = |name: &str| (name != "tree").then(|| format!("/usr/bin/{name}"));
         let list = crate::shell::SafeList::new(&tools.exec);
         let plan = [Need::Run(run.clone())].into();
-        let plan = crate::complete(plan, &tools.exec, list.known(&find));
+        let plan = crate::complete(plan, &tools, list.known(&find));
         let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
-        let situation = Situation { tools: &tools, urls: &urls, caller: &caller };
+        let untrusted = Untrusted::default();
+        let situation = Situation { tools: &tools, urls: &urls, caller: &caller, untrusted };
         let decision = decide(situation, &plan, &Facts::default());
         format!("{} {}", decision.verdict, decision.rule)
     }
@@ -323,10 +369,10 @@ mod tests {
             let list = crate::shell::SafeList::new(&tools.exec);
             let find = |name: &str| Some(format!("/usr/bin/{name}"));
             let plan = [Need::Run(Run::new(line))].into();
-            let plan = crate::complete(plan, &tools.exec, list.known(&find));
+            let plan = crate::complete(plan, &tools, list.known(&find));
             assert_eq!(plan.command().unwrap().effect(), expected, "{config} {line}");
             // What was completed stays as it is.
-            let again = crate::complete(plan.clone(), &tools.exec, list.known(&find));
+            let again = crate::complete(plan.clone(), &tools, list.known(&find));
             assert_eq!(again, plan, "{config} {line}");
         }
     }

@@ -5,11 +5,12 @@ mod approval_id;
 mod approvals;
 mod grants;
 mod permissions;
+mod sources;
 
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use rusqlite::OpenFlags;
@@ -21,15 +22,17 @@ use tokio::task::spawn_blocking;
 use tool::CallId;
 
 pub use self::{
-    approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval, Which},
+    approval::{
+        Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, EXACT, NewApproval, Which,
+    },
     approval_id::ApprovalId,
-    grants::{Grant, Wanted},
+    grants::{Grant, LateGrant, Wanted},
     permissions::{Permission, PermissionState},
+    sources::UntrustedFile,
 };
 use crate::{
     StoreError,
     folder::{FolderLock, private_file},
-    time::micros,
 };
 
 /// What makes a database of the next format from one of the format before; the first one from none.
@@ -52,11 +55,11 @@ impl Db {
         let prepare = move || {
             let lock = FolderLock::take(&folder)?;
             private_file(&file)?;
+            migrate(&file)?;
             Ok::<_, StoreError>(lock)
         };
         let _lock = spawn_blocking(prepare).await.map_err(|_| StoreError::Stopped)??;
         let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options(&path)).await?;
-        migrate(&pool, &path).await?;
         let watch = Arc::new(Mutex::new(watch(path).await?));
         Ok(Self { pool, watch })
     }
@@ -86,36 +89,32 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .busy_timeout(PATIENCE)
 }
 
-async fn migrate(pool: &SqlitePool, path: &Path) -> Result<(), StoreError> {
-    let found = sqlx::query_scalar::<_, i64>("PRAGMA user_version").fetch_one(pool).await?;
+/// Brings the file to the newest format. The folder must be locked. May block.
+fn migrate(path: &Path) -> Result<rusqlite::Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(PATIENCE)?;
+    let found: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let known = usize::try_from(found).ok().and_then(|found| FORMATS.get(found..));
     let missing = known.ok_or_else(|| StoreError::Newer { path: path.to_owned(), found })?;
     for (format, change) in (found + 1..).zip(missing) {
-        let sql = format!("BEGIN; {change} PRAGMA user_version = {format}; COMMIT;");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(pool).await?;
+        conn.execute_batch(&format!("BEGIN; {change} PRAGMA user_version = {format}; COMMIT;"))?;
     }
-    Ok(())
+    Ok(conn)
 }
 
-/// Takes back the questions of calls whose process died, so that nobody answers what nobody waits
-/// for. May block; for start-up, where there is no runtime yet.
-pub fn withdraw_questions(
-    data: &Path,
-    calls: &[CallId],
-    now: SystemTime,
-) -> Result<(), StoreError> {
+/// Notes that nobody waits for the questions of calls whose process died: the answer to one is for
+/// the same call when it is made again. May block; for start-up, where there is no runtime yet.
+pub fn leave_questions(data: &Path, calls: &[CallId]) -> Result<(), StoreError> {
     let path = data.join("toolgate.db");
     if calls.is_empty() || !path.exists() {
         return Ok(());
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
-    conn.busy_timeout(PATIENCE)?;
-    let sql = "UPDATE approvals SET status = 'withdrawn', answered_at = ?,
-        message = 'the process that asked died' WHERE status = 'pending' AND call_id = ?";
-    let mut update = conn.prepare(sql)?;
+    let _lock = FolderLock::take(data)?;
+    let conn = migrate(&path)?;
+    let mut update = conn.prepare("UPDATE approvals SET waiting = 0 WHERE call_id = ?")?;
     for call in calls {
-        update.execute((micros(now), call.to_string()))?;
+        update.execute([call.to_string()])?;
     }
     Ok(())
 }

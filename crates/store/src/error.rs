@@ -30,12 +30,16 @@ pub enum StoreError {
     Erased(CallId),
     #[error("{0} questions of this session wait for an answer already")]
     TooManyOpen(u32),
-    #[error("no approval `{0}`; `toolgate approvals list` shows them")]
+    #[error("there is no question `{0}`; `toolgate approvals list` shows them")]
     UnknownApproval(ApprovalId),
     #[error("approval `{id}` is {status} already")]
     NotPending { id: ApprovalId, status: ApprovalStatus },
     #[error("approval `{id}` cannot be remembered for `{scope}`; it offers {offered:?}")]
     UnknownScope { id: ApprovalId, scope: String, offered: Vec<String> },
+    #[error("the reason is too long to be kept; say it in fewer words")]
+    TooLong,
+    #[error("everything is stopped; end that first, with `toolgate emergency resume`")]
+    EverythingStopped,
     #[error("the receiver of the export failed: {0}")]
     Receiver(String),
 }

@@ -4,9 +4,10 @@
 //! order it is given, and is the only one with SQL. What it is given is already redacted.
 //!
 //! Start from [`Journal`], the tamper-evident record of every call, and [`Db`], which keeps
-//! approvals, grants and permissions.
+//! approvals, grants and permissions; [`EmergencyFile`] says whether everything is stopped.
 
 mod db;
+mod emergency;
 mod error;
 mod folder;
 mod journal;
@@ -14,11 +15,14 @@ mod names;
 mod time;
 
 pub use db::{
-    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, Grant, NewApproval,
-    Permission, PermissionState, Wanted, Which, withdraw_questions,
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, EXACT, Grant,
+    LateGrant, NewApproval, Permission, PermissionState, UntrustedFile, Wanted, Which,
+    leave_questions,
 };
+pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;
 pub use journal::{
     Abandoned, Checkpoint, Durability, Ending, Entry, Filter, FirstBad, Intent, Journal, OpenCall,
     Record, Status, Verification,
 };
+pub use time::rfc3339 as shown_time;

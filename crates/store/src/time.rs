@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use serde::Serializer;
+use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
 /// As stored.
 pub(crate) fn micros(time: SystemTime) -> i64 {
@@ -25,8 +25,8 @@ pub(crate) fn from_micros(micros: i64) -> SystemTime {
     time.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// As shown, with milliseconds.
-pub(crate) fn rfc3339(time: SystemTime) -> String {
+/// As shown, RFC 3339 with milliseconds.
+pub fn rfc3339(time: SystemTime) -> String {
     Timestamp::from_microsecond(micros(time)).map_or_else(
         |_| format!("{} microseconds after 1970", micros(time)),
         |time| format!("{time:.3}"),
@@ -48,6 +48,12 @@ pub(crate) fn shown_if_any<S: Serializer>(
         Some(time) => shown(time, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+/// For `#[serde(deserialize_with)]`: what [`shown`] wrote.
+pub(crate) fn read_shown<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+    let time: Timestamp = String::deserialize(from)?.parse().map_err(D::Error::custom)?;
+    Ok(time.into())
 }
 
 #[cfg(test)]

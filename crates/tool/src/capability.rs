@@ -89,4 +89,6 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     /// Where a program is in the first of `folders` that has it. One that is named with its folder is
     /// where it says, or nowhere.
     fn program(&self, name: &str, folders: &[String]) -> Option<String>;
+    /// Ends what goes on after its call, for everybody.
+    fn halt(&self) {}
 }

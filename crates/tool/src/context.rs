@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Commands, Disk, Exec, Files, Live, Net, Plan, Redact,
+    CallId, Caller, ChangeLog, Clock, Commands, Disk, Execution, Files, Live, Net, Plan, Redact,
     ToolError, Updates, Web,
 };
 
@@ -27,7 +27,7 @@ pub struct ContextParts {
     /// `None` unless the tool says that it uses the network.
     pub net: Option<Arc<dyn Net>>,
     /// `None` unless the tool says that it runs commands.
-    pub exec: Option<Arc<dyn Exec>>,
+    pub exec: Option<Execution>,
     pub log: Arc<dyn ChangeLog>,
 }
 

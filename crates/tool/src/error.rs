@@ -73,6 +73,11 @@ impl ToolError {
         Self::Denied { stage, rule: rule.into(), reason: reason.into() }
     }
 
+    /// Everything is stopped, for `reason`.
+    pub fn stopped(reason: impl Into<String>) -> Self {
+        Self::denied("emergency", "emergency.stop", reason)
+    }
+
     /// One problem with one argument.
     pub fn invalid(tool: &str, path: &str, message: impl Into<String>) -> Self {
         let problem =

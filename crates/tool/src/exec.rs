@@ -5,23 +5,27 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Place, Plan, Review, Run,
+    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Pinned, Place, Plan, Review, Run,
     ToolError, Updates,
 };
 
 /// Runs commands.
 pub trait Exec: fmt::Debug + Send + Sync {
-    /// Runs a command to its end. What it changed in the workspace is there afterwards, all of it or
-    /// none.
+    /// Runs a command to its end. What it changed in the workspace is there afterwards, as far as
+    /// the review keeps it, all of that or none.
     fn run<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
 
-    /// Runs a command at the terminal of the person who started us, to its end; what it changed is
-    /// there afterwards as far as `review` keeps it.
-    fn interact<'a>(
+    /// Runs a command at the terminal of the person who started us, to its end.
+    fn interact<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
+
+    /// What the command depends on now besides its own words; `scripts` are the files it names to be
+    /// executed, as they are written.
+    fn pin<'a>(
         &'a self,
-        start: Start<'a>,
-        review: &'a dyn Review,
-    ) -> BoxFuture<'a, Result<Ran, ToolError>>;
+        caller: &'a Caller,
+        run: &'a Run,
+        scripts: &'a [String],
+    ) -> BoxFuture<'a, Result<Pinned, ToolError>>;
 
     /// Starts a command that goes on after its call.
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>>;
@@ -50,6 +54,10 @@ pub struct Start<'a> {
     pub log: &'a Arc<dyn ChangeLog>,
     /// Where output goes as it comes.
     pub updates: &'a Updates,
+    /// Who looks at what it changed.
+    pub review: &'a Arc<dyn Review>,
+    /// What it depended on when a person agreed to it; if that changed, it must not run.
+    pub pinned: Option<&'a Arc<Pinned>>,
 }
 
 /// How a command runs, besides what the plan says.
@@ -189,70 +197,84 @@ pub struct Commands {
     pub(crate) caller: Arc<Caller>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) live: Arc<Live>,
-    pub(crate) exec: Option<Arc<dyn Exec>>,
+    pub(crate) exec: Option<Execution>,
     pub(crate) log: Arc<dyn ChangeLog>,
     pub(crate) updates: Updates,
+}
+
+/// What a call runs its command with.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    /// What runs it.
+    pub exec: Arc<dyn Exec>,
+    /// Who looks at what it changed.
+    pub review: Arc<dyn Review>,
+    /// What it depended on when a person agreed to it.
+    pub pinned: Option<Arc<Pinned>>,
 }
 
 impl Commands {
     /// Runs the planned command to its end.
     pub async fn run(&self, how: How) -> Result<Ran, ToolError> {
-        let (exec, run) = self.planned()?;
+        let (with, run) = self.planned()?;
         self.live.check()?;
-        let ran = exec.run(self.start_of(run, how)).await?;
+        let ran = with.exec.run(self.start_of(with, run, how)).await?;
         self.live.note(&ran.changed);
         Ok(ran)
     }
 
-    /// Runs the planned command at the person's own terminal.
-    pub async fn interact(&self, how: How, review: &dyn Review) -> Result<Ran, ToolError> {
-        let (exec, run) = self.planned()?;
+    /// Runs the planned command at the person's own terminal; they look at what it changed.
+    pub async fn interact(&self, how: How, review: &Arc<dyn Review>) -> Result<Ran, ToolError> {
+        let (with, run) = self.planned()?;
         self.live.check()?;
-        let ran = exec.interact(self.start_of(run, how), review).await?;
+        let start = Start { review, ..self.start_of(with, run, how) };
+        let ran = with.exec.interact(start).await?;
         self.live.note(&ran.changed);
         Ok(ran)
     }
 
     /// Starts the planned command, which goes on after the call.
     pub async fn start(&self, how: How) -> Result<Arc<dyn Process>, ToolError> {
-        let (exec, run) = self.planned()?;
+        let (with, run) = self.planned()?;
         self.live.check()?;
-        let process = exec.start(self.start_of(run, how)).await?;
+        let process = with.exec.start(self.start_of(with, run, how)).await?;
         Ok(self.guarded(process))
     }
 
     /// The processes of this agent, oldest first.
     pub fn processes(&self) -> Result<Vec<Arc<dyn Process>>, ToolError> {
-        let all = self.exec()?.processes(&self.caller);
+        let all = self.exec()?.exec.processes(&self.caller);
         Ok(all.into_iter().map(|process| self.guarded(process)).collect())
     }
 
     /// Forgets a finished process of this agent.
     pub fn forget(&self, id: &str) -> Result<bool, ToolError> {
         may_act(&self.plan)?;
-        Ok(self.exec()?.forget(&self.caller, id))
+        Ok(self.exec()?.exec.forget(&self.caller, id))
     }
 
     fn guarded(&self, process: Arc<dyn Process>) -> Arc<dyn Process> {
         Arc::new(Guarded { process, plan: self.plan.clone(), live: self.live.clone() })
     }
 
-    fn exec(&self) -> Result<&Arc<dyn Exec>, ToolError> {
+    fn exec(&self) -> Result<&Execution, ToolError> {
         self.exec.as_ref().ok_or_else(|| {
             ToolError::denied("plan", "uses", "this tool does not say that it runs commands")
         })
     }
 
-    fn planned(&self) -> Result<(&Arc<dyn Exec>, &Run), ToolError> {
+    fn planned(&self) -> Result<(&Execution, &Run), ToolError> {
         let run = self.plan.command().ok_or_else(|| {
             ToolError::denied("plan", "plan", "this call did not plan to run a command")
         })?;
         Ok((self.exec()?, run))
     }
 
-    fn start_of<'a>(&'a self, run: &'a Run, how: How) -> Start<'a> {
+    fn start_of<'a>(&'a self, with: &'a Execution, run: &'a Run, how: How) -> Start<'a> {
         let Self { call, caller, plan: _, live, exec: _, log, updates } = self;
-        Start { run, how, call: *call, caller, live, log, updates }
+        let Execution { exec: _, review, pinned } = with;
+        let pinned = pinned.as_ref();
+        Start { run, how, call: *call, caller, live, log, updates, review, pinned }
     }
 }
 

@@ -29,6 +29,7 @@ mod net;
 mod outcome;
 mod output;
 mod path;
+mod pinned;
 mod place;
 mod plan;
 mod redact;
@@ -55,23 +56,24 @@ pub use digest::Digest;
 pub use effect::{Effect, Effects};
 pub use error::{Problem, Source, ToolError};
 pub use exec::{
-    Captured, Commands, Ended, Exec, How, OutputPart, Process, ProcessStatus, Ran, Start, Stream,
-    Terminal,
+    Captured, Commands, Ended, Exec, Execution, How, OutputPart, Process, ProcessStatus, Ran,
+    Start, Stream, Terminal,
 };
 pub use fact::{Facts, PathFact};
 pub use files::{Disk, FileKind, FileStat, Files, LiveFile, Opened};
 pub use format::Format;
 pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
-pub use live::{Held, Live};
+pub use live::{Held, Live, Paused};
 pub use nearest::nearest;
 pub use net::{Answer, Fetch, Method, Net, Web};
 pub use outcome::{Meta, Outcome};
 pub use output::{Block, ToolOutput, Usage};
 pub use path::FilePath;
+pub use pinned::{Identity, Pinned, Script};
 pub use place::Place;
 pub use plan::{Need, Plan};
 pub use redact::Redact;
-pub use review::{Keep, Proposed, Review};
+pub use review::{Extent, Keep, Proposal, Proposed, Review};
 pub use run::{Lasting, Reach, Run};
 pub use schema::{plain_schema, schema_of};
 pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};

@@ -1,10 +1,11 @@
 //! What a call and its handles share while it runs.
 
 use std::{
-    sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError},
+    time::{Duration, Instant},
 };
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Changed, ToolError};
@@ -14,9 +15,49 @@ use crate::{Changed, ToolError};
 #[derive(Debug, Default)]
 pub struct Live {
     cancel: CancellationToken,
-    timed_out: Mutex<Option<Duration>>,
+    stopped: Mutex<Option<Stopped>>,
     ended: RwLock<bool>,
     changed: Mutex<Vec<Changed>>,
+    pauses: Mutex<Pauses>,
+    resumed: Notify,
+}
+
+/// When the time of a call stood still.
+#[derive(Debug, Default)]
+struct Pauses {
+    since: Option<Instant>,
+    before: Duration,
+}
+
+/// While this is there, the time of the call stands still: a person is waited for.
+#[derive(Debug)]
+pub struct Paused<'a>(&'a Live);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        let mut pauses = self.0.pauses();
+        if let Some(since) = pauses.since.take() {
+            pauses.before += since.elapsed();
+        }
+        drop(pauses);
+        self.0.resumed.notify_waiters();
+    }
+}
+
+/// Why a call was stopped, if its caller did not do it.
+#[derive(Debug)]
+enum Stopped {
+    TimedOut(Duration),
+    Emergency(Arc<str>),
+}
+
+impl Stopped {
+    fn error(&self) -> ToolError {
+        match self {
+            Self::TimedOut(after) => ToolError::TimedOut(*after),
+            Self::Emergency(reason) => ToolError::stopped(&**reason),
+        }
+    }
 }
 
 /// While this is held the call cannot end.
@@ -38,8 +79,21 @@ impl Live {
 
     /// Stops the call because its time is up.
     pub fn time_out(&self, after: Duration) {
-        *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner) = Some(after);
-        self.cancel.cancel();
+        self.stop(Stopped::TimedOut(after));
+    }
+
+    /// Stops the call because everything is stopped.
+    pub fn halt(&self, reason: Arc<str>) {
+        self.stop(Stopped::Emergency(reason));
+    }
+
+    /// The first reason counts.
+    fn stop(&self, why: Stopped) {
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.cancel.is_cancelled() {
+            *stopped = Some(why);
+            self.cancel.cancel();
+        }
     }
 
     /// Refuses if the call was stopped. Loops that may run long ask this every round.
@@ -47,8 +101,8 @@ impl Live {
         if !self.cancel.is_cancelled() {
             return Ok(());
         }
-        let timed_out = *self.timed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        Err(timed_out.map_or(ToolError::Cancelled, ToolError::TimedOut))
+        let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(stopped.as_ref().map_or(ToolError::Cancelled, Stopped::error))
     }
 
     /// Keeps the call from ending while a change is made; refuses if it has ended or was stopped.
@@ -78,6 +132,38 @@ impl Live {
         self.cancel.cancel();
     }
 
+    /// Lets the time of the call stand still.
+    pub fn pause(&self) -> Paused<'_> {
+        self.pauses().since.get_or_insert_with(Instant::now);
+        Paused(self)
+    }
+
+    /// Returns when the call has had `most` time since `began`, pauses not counted.
+    pub async fn spent(&self, began: Instant, most: Duration) {
+        loop {
+            let mut resumed = std::pin::pin!(self.resumed.notified());
+            // Before the look, so that an end of the pause between the two is noticed.
+            resumed.as_mut().enable();
+            let (paused, before) = {
+                let pauses = self.pauses();
+                (pauses.since.is_some(), pauses.before)
+            };
+            if paused {
+                resumed.await;
+                continue;
+            }
+            let end = began + most + before;
+            if Instant::now() >= end {
+                return;
+            }
+            tokio::time::sleep_until(end.into()).await;
+        }
+    }
+
+    fn pauses(&self) -> MutexGuard<'_, Pauses> {
+        self.pauses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Remembers what was changed, for the outcome.
     pub fn note(&self, changed: &[Changed]) {
         let mut all = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,5 +173,23 @@ impl Live {
     /// What was changed so far.
     pub fn changed(&self) -> Vec<Changed> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_pause_takes_none_of_the_time_of_a_call() {
+        let live = Live::default();
+        let began = Instant::now();
+        let pause = async {
+            let paused = live.pause();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            drop(paused);
+        };
+        tokio::join!(pause, live.spent(began, Duration::from_millis(50)));
+        assert!(began.elapsed() >= Duration::from_millis(250));
     }
 }

@@ -38,6 +38,9 @@ pub struct Run {
     /// Why it is not known to be harmless, for people and models.
     #[serde(skip)]
     pub doubt: String,
+    /// A file it touches that may hold credentials.
+    #[serde(skip)]
+    pub secret: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -84,6 +87,7 @@ impl Run {
             ask: None,
             steps: Vec::new(),
             doubt: String::new(),
+            secret: None,
         }
     }
 
@@ -129,6 +133,9 @@ impl fmt::Display for Run {
         }
         match reach {
             Reach::Nobody => Ok(()),
+            Reach::Hosts(hosts) if hosts.iter().any(|host| host == "*") => {
+                f.write_str(", reaching any public host")
+            }
             Reach::Hosts(hosts) => write!(f, ", reaching `{}`", hosts.join("`, `")),
             Reach::Everybody => f.write_str(", reaching the whole network"),
         }

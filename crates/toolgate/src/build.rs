@@ -11,7 +11,7 @@ use config::Config;
 use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
 use services::Runner;
-use store::{Journal, StoreError};
+use store::{EmergencyFile, Journal, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
@@ -215,6 +215,7 @@ impl GateBuilder {
             config: self.config,
             world: Arc::new(Everything { world: world.clone(), runner: runner.clone() }),
             journal,
+            emergency: EmergencyFile::open(&data)?,
             data: data.clone(),
             approvers: self.approvers,
             hooks,

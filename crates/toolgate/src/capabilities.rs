@@ -56,4 +56,8 @@ impl Capabilities for Everything {
     fn program(&self, name: &str, folders: &[String]) -> Option<String> {
         self.world.program(name, folders)
     }
+
+    fn halt(&self) {
+        self.runner.halt();
+    }
 }

@@ -6,8 +6,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, check::Check,
-    completions::Completions, doctor::Doctor, history::History, man::Man, permissions::Permissions,
-    policy::Policy, run::RunProgram, tools::Tools, tour::Tour, undo::Undo,
+    completions::Completions, doctor::Doctor, emergency::Emergency, history::History, man::Man,
+    permissions::Permissions, policy::Policy, run::RunProgram, tools::Tools, tour::Tour,
+    undo::Undo,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Check(Check),
     Approvals(Approvals),
     Permissions(Permissions),
+    Emergency(Emergency),
     Policy(Policy),
     History(History),
     Undo(Undo),

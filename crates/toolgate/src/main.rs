@@ -1,10 +1,13 @@
 //! The `toolgate` command.
 
+mod changes;
 mod cli;
 mod commands;
 mod context;
 mod output;
+mod question;
 mod terminal;
+mod visible;
 
 use std::process::ExitCode;
 

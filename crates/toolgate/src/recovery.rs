@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use store::{Durability, Ending, Journal, OpenCall, Record, withdraw_questions};
+use store::{Durability, Ending, Journal, OpenCall, Record, leave_questions};
 use tool::{Clock, ToolError};
 use world::{Recovered, Unfinished, World};
 
@@ -17,7 +17,7 @@ pub(crate) fn recover(
 ) -> Result<(), BuildError> {
     for writer in journal.abandoned()? {
         let calls: Vec<_> = writer.calls.iter().map(|open| open.call).collect();
-        withdraw_questions(data, &calls, clock.now())?;
+        leave_questions(data, &calls)?;
         for open in &writer.calls {
             finish(journal, world, open)?;
             let ending = Record::Outcome(Box::new(interrupted(open, clock)));

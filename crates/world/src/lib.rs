@@ -27,6 +27,8 @@ mod blobs;
 #[cfg(target_os = "linux")]
 mod commit;
 #[cfg(target_os = "linux")]
+mod copied;
+#[cfg(target_os = "linux")]
 mod data;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -69,6 +71,7 @@ pub use self::{
 };
 #[cfg(target_os = "linux")]
 pub use self::{
+    copied::Copied,
     fence::Fence,
     overlay::{Collected, Committed, Overlay},
     world::World,

@@ -16,6 +16,7 @@ use crate::{
     artifacts::Artifacts,
     blobs::Blobs,
     commit::recover,
+    copied::sweep_copies,
     data::Data,
     lock::{Locks, Shared},
     overlay::{self, Sweeper, sweep_abandoned},
@@ -68,6 +69,7 @@ impl World {
         let (blobs, trees, artifacts, locks) = stores().map_err(failed)?;
         let protected = Protected::new(&protected);
         sweep_abandoned(&data, clock.now());
+        sweep_copies(&data, clock.now());
         let common = Common {
             data,
             blobs,

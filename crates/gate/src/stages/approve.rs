@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use policy::{Decision, Situation, Verdict, decide, url::UrlRules};
+use store::EXACT;
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Asked, ask},
+    ask::{Asked, Shown, ask},
     call::{Call, Origin, Planned},
     pipeline::{Next, Stage},
     shared::Shared,
+    subject::Subject,
+    trust::{self, Suspect},
 };
 
 /// Decides by policy, asks a person where policy says so, and issues the permit.
@@ -37,16 +40,25 @@ impl Stage for Approve {
     const NAME: &'static str = "approve";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
-        let Considered { decision, error } = match call.origin {
+        let Considered { decision, error, suspects } = match call.origin {
             Origin::Person => Considered::by_person(),
             Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,
         };
-        call.learnt.now().decision = Some(decision.clone());
+        // A permission that an override stood in for is what the call rests on.
+        let decision = match decision.verdict {
+            Verdict::Allow => call.overridden.take().unwrap_or(decision),
+            Verdict::Ask | Verdict::Deny => decision,
+        };
+        {
+            let mut learnt = call.learnt.now();
+            (learnt.decision, learnt.suspects) = (Some(decision.clone()), suspects);
+        }
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
-                let scopes = scopes(&self.0, call.planned()?);
-                let Asked { approval, .. } = ask(&self.0, &call, &decision, scopes).await?;
+                let shown = Shown::scopes(scopes(&self.0, call.planned()?));
+                let subject = Subject::of(&self.0, &mut call).await?;
+                let Asked { approval, .. } = ask(&self.0, &subject, &decision, shown).await?;
                 call.learnt.now().approval = Some(approval);
             }
             Verdict::Deny => {
@@ -64,13 +76,15 @@ impl Stage for Approve {
 pub(crate) struct Considered {
     pub(crate) decision: Decision,
     pub(crate) error: Option<ToolError>,
+    /// Untrusted files it would read.
+    pub(crate) suspects: Vec<Suspect>,
 }
 
 impl Considered {
     /// What a person does themselves is not put to a person again.
     fn by_person() -> Self {
         let decision = Decision::new(Verdict::Allow, "person", "a person does it themselves");
-        Self { decision, error: None }
+        Self { decision, error: None, suspects: Vec::new() }
     }
 }
 
@@ -81,11 +95,15 @@ pub(crate) async fn consider(
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
+    let known = trust::known(shared, caller, planned.plan()).await?;
+    let suspects = trust::suspects(shared, planned.plan(), &facts).await?;
     let settings = shared.settings.load();
-    let situation = Situation { tools: &settings.config.tools, urls: &settings.urls, caller };
+    let (tools, urls, untrusted) = (&settings.config.tools, &settings.urls, known.untrusted());
+    let situation = Situation { tools, urls, caller, untrusted };
     let decision = decide(situation, planned.plan(), &facts);
+    let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
     let error = facts.paths.into_iter().find_map(Result::err);
-    Ok(Considered { decision, error })
+    Ok(Considered { decision, error, suspects })
 }
 
 async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Facts, ToolError> {
@@ -99,16 +117,22 @@ async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Fac
     Ok(Facts { paths })
 }
 
-/// What an answer for always can be scoped to besides this exact call: the host all of it goes to, or
-/// folders all of it is beneath, by where they are, so that the answer holds in no other workspace.
+/// What an answer can be remembered for: this exact call; the host all of it goes to; folders all of
+/// it is beneath; the program of its command, with the same flags. Folders count by where they are, so
+/// that the answer holds in no other workspace.
 pub(crate) fn scopes(shared: &Shared, planned: &Planned) -> Vec<String> {
+    let exact = std::iter::once(EXACT.to_owned());
+    if let Some(run) = planned.plan().command() {
+        let workspace = planned.workspace().map_or(".", |root| root.as_ref());
+        return exact.chain(policy::shell::program_scope(run, workspace)).collect();
+    }
     let settings = shared.settings.load();
     let mut hosts = planned.plan().needs().iter().map(|need| host(need, &settings.urls));
     if let Some(Some(first)) = hosts.next() {
         let same = hosts.all(|host| host.as_ref() == Some(&first));
-        return if same { vec![first] } else { Vec::new() };
+        return exact.chain(same.then_some(first)).collect();
     }
-    folders(planned)
+    exact.chain(folders(planned)).collect()
 }
 
 /// Only for what changes nothing there: a host that may be asked may not thereby be told.

@@ -10,14 +10,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use policy::Verdict;
-use tool::{Capability, ContextParts, Plan, ToolContext, ToolError, ToolResult};
+use policy::{Decision, Verdict};
+use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
     call::{Call, Origin},
+    emergency::{OVERRIDE, admit_again},
     pipeline::{Next, Stage},
+    review::HoldsChanges,
     shared::Shared,
+    subject::Subject,
 };
 
 /// A pure call is recorded with its outcome, unless it runs longer than this.
@@ -69,9 +72,13 @@ async fn contained(tool: impl Future<Output = ToolResult>) -> ToolResult {
 impl Contain {
     /// Configuration or tools may have changed while the call waited; the stricter one holds.
     async fn decide_again(&self, call: &Call) -> Result<(), ToolError> {
+        if !call.planned()?.plan().effects().is_empty() {
+            admit_again(&self.0, call)?;
+        }
         if call.origin == Origin::Person {
             return Ok(());
         }
+        self.still_overridden(call)?;
         let approved = call.learnt.now().approval.is_some();
         let same = call.generation == self.0.view(&call.caller).generation();
         if !same || approved {
@@ -95,7 +102,8 @@ impl Contain {
         if completed(&self.0, Plan::clone(planned.plan())) != **planned.plan() {
             return Err(changed("commands run in another way now"));
         }
-        let Considered { decision, error } = consider(&self.0, &call.caller, planned).await?;
+        let Considered { decision, error, suspects: _ } =
+            consider(&self.0, &call.caller, planned).await?;
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),
             (Verdict::Allow, None) => Ok(()),
@@ -104,12 +112,25 @@ impl Contain {
         }
     }
 
+    /// What only an override let pass does not outlive it.
+    fn still_overridden(&self, call: &Call) -> Result<(), ToolError> {
+        let decision = call.learnt.now().decision.clone();
+        let Some(decision) = decision.filter(|decision| decision.rule == OVERRIDE) else {
+            return Ok(());
+        };
+        let asked = Decision { verdict: Verdict::Ask, ..decision };
+        match self.0.alarm.weigh(asked, || self.0.world.clock().now()).verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Ask | Verdict::Deny => Err(changed("the override has ended")),
+        }
+    }
+
     #[expect(clippy::disallowed_methods, reason = "the one place that builds a context")]
     fn context(&self, call: &Call) -> Result<ToolContext, ToolError> {
+        let exec = self.execution(call)?;
         let tool = call.tool()?;
         let uses = |capability| tool.info().uses.contains(&capability);
         let disk = uses(Capability::Files).then(|| self.0.world.disk(&call.caller)).transpose()?;
-        let exec = uses(Capability::Exec).then(|| self.0.world.exec(&call.caller)).transpose()?;
         let net = uses(Capability::Network).then(|| self.0.world.net(&call.caller)).transpose()?;
         Ok(ToolContext::new(ContextParts {
             call: call.id,
@@ -125,6 +146,23 @@ impl Contain {
             exec,
             log: Arc::new(self.0.journal.clone()),
         }))
+    }
+}
+
+impl Contain {
+    /// What a tool that runs commands runs them with.
+    fn execution(&self, call: &Call) -> Result<Option<Execution>, ToolError> {
+        if !call.tool()?.info().uses.contains(&Capability::Exec) {
+            return Ok(None);
+        }
+        let review = HoldsChanges {
+            shared: self.0.clone(),
+            subject: Subject::known(call)?,
+            learnt: call.learnt.clone(),
+            slot: call.slot.clone(),
+        };
+        let exec = self.0.world.exec(&call.caller)?;
+        Ok(Some(Execution { exec, review: Arc::new(review), pinned: call.pinned.clone() }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ends a call that takes too long, or that nobody wants any more.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use tool::{ToolError, ToolResult};
 
@@ -19,11 +19,14 @@ impl Stage for Deadline {
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let timeout = self.0.settings.load().timeout(call.tool()?.info());
-        call.deadline = Some(std::time::Instant::now() + timeout);
+        let began = Instant::now();
+        call.deadline = Some(began + timeout);
         let live = call.live.clone();
-        let run = Call::unless_stopped(&live, next.run(call));
-        if let Ok(result) = tokio::time::timeout(timeout, run).await {
-            return result?;
+        tokio::select! {
+            biased;
+            result = Call::unless_stopped(&live, next.run(call)) => return result?,
+            // A person is waited for in nobody's time.
+            () = live.spent(began, timeout) => {}
         }
         // What still runs on another thread sees this and stops.
         live.time_out(timeout);

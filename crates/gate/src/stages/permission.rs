@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use config::Ask;
 use policy::{Decision, Verdict};
-use store::{Decision as AnswerDecision, PermissionState};
+use store::{Decision as AnswerDecision, EXACT, PermissionState};
 use tool::{Caller, Capability, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Asking, ask, remembered},
+    ask::{Shown, ask, remembered},
     call::{Call, Origin},
     pipeline::{Next, Stage},
     shared::Shared,
+    subject::Subject,
 };
 
 /// Refuses a call whose capability is withheld before anybody is asked about the call itself.
@@ -28,7 +29,10 @@ impl Stage for Permission {
                 match standing(&self.0, &call.caller, &plan, capability).await? {
                     Standing::Granted => {}
                     Standing::Unasked => call.unasked = true,
-                    Standing::Ask(decision) => self.ask(&call, capability, &decision).await?,
+                    Standing::Overridden(decision) => {
+                        (call.unasked, call.overridden) = (true, Some(decision));
+                    }
+                    Standing::Ask(decision) => self.ask(&mut call, capability, &decision).await?,
                 }
             }
         }
@@ -40,15 +44,16 @@ impl Permission {
     /// An answer for always that covers all of the permission becomes the permission itself.
     async fn ask(
         &self,
-        call: &Call,
+        call: &mut Call,
         capability: Capability,
         decision: &Decision,
     ) -> Result<(), ToolError> {
+        let scopes = vec![EXACT.to_owned(), scope(capability)];
+        let subject = Subject::of(&self.0, call).await?;
+        let asked = ask(&self.0, &subject, decision, Shown::scopes(scopes.clone())).await?;
         let agent = &call.caller.agent;
-        let scopes = vec![scope(capability)];
-        let asked = ask(&self.0, call, decision, scopes.clone()).await?;
         if matches!(asked.decision, AnswerDecision::AllowAlways { .. })
-            && self.is_for_good(call, decision, &scopes).await?
+            && self.is_for_good(&subject, decision, &scopes).await?
         {
             let granted = store::Permission {
                 user: call.caller.user.to_string(),
@@ -66,13 +71,11 @@ impl Permission {
     /// Whether the answer was for all the permission covers, and without an end.
     async fn is_for_good(
         &self,
-        call: &Call,
+        subject: &Subject,
         decision: &Decision,
         scopes: &[String],
     ) -> Result<bool, ToolError> {
-        let (tool, planned) = (&call.tool()?.info().name, call.planned()?);
-        let asking = Asking { caller: &call.caller, tool, planned, rule: &decision.rule };
-        let grant = remembered(&self.0, asking, scopes).await?;
+        let grant = remembered(&self.0, &subject.exact, &decision.rule, scopes).await?;
         Ok(grant.is_some_and(|grant| grant.scope.is_some() && grant.expires_at.is_none()))
     }
 }
@@ -82,6 +85,8 @@ pub(crate) enum Standing {
     Granted,
     /// Nobody decided, and nobody is ever asked: what policy gives, runs.
     Unasked,
+    /// The owner lets everything pass at present.
+    Overridden(Decision),
     Ask(Decision),
 }
 
@@ -99,7 +104,12 @@ pub(crate) async fn standing(
         PermissionState::Ask if never_asks => Ok(Standing::Unasked),
         PermissionState::Ask => {
             let reason = format!("agent `{agent}` does not have the permission `{capability}` yet");
-            Ok(Standing::Ask(Decision::new(Verdict::Ask, &scope(capability), reason)))
+            let decision = Decision::new(Verdict::Ask, &scope(capability), reason);
+            let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
+            Ok(match decision.verdict {
+                Verdict::Allow => Standing::Overridden(decision),
+                Verdict::Ask | Verdict::Deny => Standing::Ask(decision),
+            })
         }
         PermissionState::Denied => {
             let reason = format!(

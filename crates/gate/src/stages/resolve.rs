@@ -6,6 +6,7 @@ use tool::{Caller, ToolError, ToolResult};
 
 use crate::{
     call::Call,
+    emergency::admit,
     pipeline::{Next, Stage},
     registry::Entry,
     shared::Shared,
@@ -23,6 +24,8 @@ impl Stage for Resolve {
     const NAME: &'static str = "resolve";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
+        // Before anything else: nothing is learnt and nobody is disturbed while everything is stopped.
+        admit(&self.0, &call)?;
         // The gate's own operations bring their tool along; it is in nobody's view.
         if call.tool.is_none() {
             let (entry, generation) = find(&self.0, &call.caller, &call.name)?;

@@ -10,6 +10,7 @@ use crate::{
     registry::Entry,
     settings::Settings,
     shared::Shared,
+    trail::Trail,
 };
 
 /// An error longer than this is cut; nobody reads more of it.
@@ -25,7 +26,9 @@ impl Stage for Shape {
     async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         let (id, caller, learnt) = (call.id, call.caller.clone(), call.learnt.clone());
         let settings = self.0.settings.load_full();
-        let mut output = match next.run(call).await {
+        let trail = Trail::of(&call);
+        let result = next.run(call).await;
+        let mut output = match trail.keep(&self.0, result).await {
             Ok(output) => output,
             Err(error) => return Err(error.map_text(&|text| cut_error(text))),
         };
@@ -36,6 +39,7 @@ impl Stage for Shape {
         }
         output.blocks = output.blocks.into_iter().map(|block| image(block, &settings)).collect();
         self.spill(&mut output, id, &caller, &settings).await?;
+        trail.keep_artifacts(&self.0, output.untrusted.as_ref(), &output.artifacts).await?;
         mark_untrusted(&mut output);
         Ok(output)
     }

@@ -1,6 +1,6 @@
 //! Bounds how many calls run at once.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tool::ToolResult;
 
@@ -8,6 +8,7 @@ use crate::{
     call::Call,
     pipeline::{Next, Stage},
     shared::Shared,
+    slots::Slot,
 };
 
 /// Waits for the call's turn in its request and for a slot of its agent.
@@ -24,7 +25,16 @@ impl Stage for SlotStage {
         }
         let limits = self.0.settings.load().slots;
         let wait = self.0.slots.acquire(&call.caller.agent, limits);
-        let _slot = Call::unless_stopped(&call.live, wait).await??;
-        next.run(call).await
+        let slot = Call::unless_stopped(&call.live, wait).await??;
+        let held = call.slot.clone();
+        *lock(&held) = Some(slot);
+        let result = next.run(call).await;
+        // Also what still looks at the changes of a command that timed out must not keep it.
+        drop(lock(&held).take());
+        result
     }
+}
+
+fn lock(slot: &Mutex<Option<Slot>>) -> MutexGuard<'_, Option<Slot>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

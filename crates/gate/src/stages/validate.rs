@@ -85,7 +85,7 @@ pub(crate) fn plan(
 pub(crate) fn completed(shared: &Shared, plan: Plan) -> Plan {
     let settings = shared.settings.load();
     let find = |name: &str| shared.world.program(name, settings.safe.folders());
-    policy::complete(plan, &settings.config.tools.exec, settings.safe.known(&find))
+    policy::complete(plan, &settings.config.tools, settings.safe.known(&find))
 }
 
 /// A secret that was taken out on the way to the model cannot come back as its mark.

@@ -13,15 +13,22 @@ mod found;
 mod grammar;
 mod harmless;
 mod names;
+mod needs;
 mod parse;
 mod portable;
+mod programs;
 mod reader;
 mod safe_bins;
+mod scope;
+mod scripts;
 mod wrappers;
 
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
 pub use harmless::{Entry, Harmless, Judgement, Known, Operands, harmless};
+pub use needs::{Needs, Network, needs};
 pub use parse::analyse;
 pub use safe_bins::{SafeList, check_safe_bins};
+pub use scope::program_scope;
+pub use scripts::scripts;

@@ -7,6 +7,7 @@
 mod address;
 mod checked;
 mod host;
+mod links;
 mod passage;
 mod refusal;
 mod rules;
@@ -15,6 +16,7 @@ mod written;
 use std::net::IpAddr;
 
 pub use checked::CheckedUrl;
+pub use links::links;
 pub use passage::Passage;
 pub use refusal::UrlRefusal;
 pub use rules::UrlRules;

@@ -26,7 +26,8 @@ impl Argument {
     pub(super) fn new(argv: Argv, cwd: &FilePath, start: Start<'_>) -> Self {
         let asked = Asked::from(start);
         let run = Run { cwd: cwd.clone(), reach: Reach::Nobody, ..asked.run };
-        Self { argv, asked: Asked { run, ..asked } }
+        // What a person agreed to was looked at when the line began.
+        Self { argv, asked: Asked { run, pinned: None, ..asked } }
     }
 
     pub(super) async fn begin(

@@ -24,6 +24,7 @@ use super::{
     Runner, egress,
     foreground::ended,
     job::{Asked, Guards, Opened, job},
+    pin,
     problem::not_started,
     watch::{Event, Watch},
 };
@@ -51,10 +52,12 @@ pub(super) async fn start(
             masked: std::mem::take(&mut fence.masked),
         };
         let workspace = Opened { root, path, changes: Changes::Direct, guards };
-        Ok((job(&world, &settings, &asked, workspace)?, fence))
+        let mut job = job(&world, &settings, &asked, workspace)?;
+        let copies = pin::mount(&world, &settings, &asked, &mut job)?;
+        Ok((job, fence, copies))
     };
     let prepared = tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?;
-    let (job, fence) = prepared?;
+    let (job, fence, _copies) = prepared?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let around = Around { _way_out: proxy, fence: Some(fence) };

@@ -1,15 +1,15 @@
 //! Commands that end with their call.
 
-use std::sync::Arc;
-
 use sandbox::{Changes, EndedBy, Exit, Job, Process, Source};
-use tool::{Captured, Commit, Ended, Place, Ran, Start, ToolError};
-use world::{Committed, Overlay};
+use tool::{Captured, Ended, Place, Ran, Start, ToolError};
+use world::{Committed, Copied, Overlay};
 
 use super::{
     Runner, egress,
     heard::Heard,
     job::{Asked, Guards, Opened, job},
+    keep::keep,
+    pin,
     problem::not_started,
     watch::Watch,
 };
@@ -19,21 +19,26 @@ pub(super) use super::watch::Stopped;
 /// Runs a command on an overlay, to its end, and commits what it changed.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
     let output_bytes = runner.settings.load().output_bytes;
-    let (job, overlay) = prepare(runner, start).await?;
+    let Ready { job, overlay, copies } = prepare(runner, start).await?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let (ended, output) = attend(process, start, output_bytes).await?;
-    let committed = finish(overlay, start, &ended).await?;
-    let Committed { changed, mut notes } = committed;
+    let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
     Ok(Ran { ended, output, place: Place::Sandbox, changed, notes })
 }
 
-/// The job of a command that works on an overlay.
-pub(super) async fn prepare(
-    runner: &Runner,
-    start: Start<'_>,
-) -> Result<(Job, Overlay), ToolError> {
+/// A command that works on an overlay, about to start.
+pub(super) struct Ready {
+    pub(super) job: Job,
+    pub(super) overlay: Overlay,
+    /// Needed until it has started.
+    pub(super) copies: Vec<Copied>,
+}
+
+/// Makes a command ready to start.
+pub(super) async fn prepare(runner: &Runner, start: Start<'_>) -> Result<Ready, ToolError> {
     let (settings, world) = (runner.settings.load_full(), runner.world.clone());
     let (call, asked) = (start.call, Asked::from(start));
     let prepare = move || {
@@ -46,8 +51,9 @@ pub(super) async fn prepare(
             // What is protected elsewhere in it is left out when the changes are kept.
             guards: Guards { read_only: world.protected(&asked.caller), ..Guards::default() },
         };
-        let job = job(&world, &settings, &asked, workspace)?;
-        Ok((job, overlay))
+        let mut job = job(&world, &settings, &asked, workspace)?;
+        let copies = pin::mount(&world, &settings, &asked, &mut job)?;
+        Ok(Ready { job, overlay, copies })
     };
     tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?
 }
@@ -88,15 +94,4 @@ pub(super) fn ended(exit: &Exit, stopped: Stopped) -> Ended {
         cpu: exit.cpu,
         max_rss_bytes: exit.max_rss_bytes,
     }
-}
-
-/// Commits what the command changed, unless it did not end by itself.
-async fn finish(overlay: Overlay, start: Start<'_>, ended: &Ended) -> Result<Committed, ToolError> {
-    if let Some(why) = &ended.killed_for {
-        let note = format!("the command was ended ({why}), so its changes were dropped");
-        return Ok(Committed { changed: Vec::new(), notes: vec![note] });
-    }
-    let (call, live, log) = (start.call, start.live.clone(), Arc::clone(start.log));
-    let commit = move || overlay.commit(Commit { call, live: &live, log: log.as_ref() });
-    tokio::task::spawn_blocking(commit).await.map_err(ToolError::internal)?
 }

@@ -23,6 +23,7 @@ use super::{
     foreground::attend,
     identity::Author,
     job::{Asked, shell, stdio},
+    pin,
     problem::not_started,
     settings::RunSettings,
     toolchains,
@@ -65,7 +66,9 @@ pub(super) fn job(
     settings: &RunSettings,
     asked: &Asked,
 ) -> Result<HostJob, ToolError> {
-    let Asked { run, how, caller } = asked;
+    // Nothing can be mounted over a script here: what follows is the moment after this.
+    pin::check(world, settings, asked)?;
+    let Asked { run, how, caller, pinned: _ } = asked;
     let root = world.root(caller)?;
     let person = person();
     let shell = shell();

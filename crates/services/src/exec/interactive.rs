@@ -15,28 +15,26 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, unix::AsyncFd},
     signal::unix::{SignalKind, signal},
 };
-use tool::{Captured, Commit, Keep, Live, Place, Ran, Review, Start, ToolError};
-use world::{Committed, Overlay};
+use tool::{Captured, Live, Place, Ran, Start, ToolError};
+use world::Committed;
 
 use super::{
     Runner, egress,
-    foreground::{Stopped, ended, prepare},
+    foreground::{Ready, Stopped, ended, prepare},
+    keep::keep,
     problem::not_started,
 };
 
-/// Runs a command on an overlay with the person's terminal, and lets `review` say what stays of it.
-pub(super) async fn interact(
-    runner: &Runner,
-    start: Start<'_>,
-    review: &dyn Review,
-) -> Result<Ran, ToolError> {
-    let (mut job, overlay) = prepare(runner, start).await?;
+/// Runs a command on an overlay with the person's terminal.
+pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
+    let Ready { mut job, overlay, copies } = prepare(runner, start).await?;
     job.stdio = stdio().map_err(ToolError::internal)?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let exit = attend(&mut process, start.live).await?;
     let ended = ended(&exit, Stopped::No);
-    let Committed { changed, mut notes } = keep(overlay, start, review).await?;
+    let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
     Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
 }
@@ -155,24 +153,4 @@ impl Drop for Raw {
         // A terminal that is gone needs nothing back.
         let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
     }
-}
-
-/// Commits what `review` keeps.
-async fn keep(
-    overlay: Overlay,
-    start: Start<'_>,
-    review: &dyn Review,
-) -> Result<Committed, ToolError> {
-    let live = start.live.clone();
-    let collect = move || {
-        let collected = overlay.collect(&live)?;
-        let proposed = collected.proposed();
-        Ok::<_, ToolError>((collected, proposed))
-    };
-    let collected = tokio::task::spawn_blocking(collect).await.map_err(ToolError::internal)?;
-    let (collected, proposed) = collected?;
-    let keep = if proposed.is_empty() { Keep::Nothing } else { review.judge(&proposed).await? };
-    let (call, live, log) = (start.call, start.live.clone(), Arc::clone(start.log));
-    let commit = move || collected.commit(Commit { call, live: &live, log: log.as_ref() }, &keep);
-    tokio::task::spawn_blocking(commit).await.map_err(ToolError::internal)?
 }

@@ -4,10 +4,11 @@ use std::{
     collections::BTreeSet,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use sandbox::{Access, Bind, Changes, Home, Job, Network, Scratch, Source, Stdio, Workspace};
-use tool::{Caller, How, Reach, Run, Start, Terminal, ToolError};
+use tool::{Caller, How, Pinned, Reach, Run, Start, Terminal, ToolError};
 use world::World;
 
 use super::{
@@ -44,11 +45,13 @@ pub(super) struct Asked {
     pub(super) run: Run,
     pub(super) how: How,
     pub(super) caller: Caller,
+    /// What it depended on when a person agreed to it.
+    pub(super) pinned: Option<Arc<Pinned>>,
 }
 
 impl From<Start<'_>> for Asked {
-    fn from(Start { run, how, caller, .. }: Start<'_>) -> Self {
-        Self { run: run.clone(), how, caller: caller.clone() }
+    fn from(Start { run, how, caller, pinned, .. }: Start<'_>) -> Self {
+        Self { run: run.clone(), how, caller: caller.clone(), pinned: pinned.cloned() }
     }
 }
 
@@ -59,7 +62,7 @@ pub(super) fn job(
     asked: &Asked,
     workspace: Opened,
 ) -> Result<Job, ToolError> {
-    let Asked { run, how, caller } = asked;
+    let Asked { run, how, caller, pinned: _ } = asked;
     let home = config::environment("HOME").map(PathBuf::from).unwrap_or_default();
     let toolchains = toolchains::find(&home, &workspace.path);
     let shell = shell();

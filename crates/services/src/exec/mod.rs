@@ -14,6 +14,8 @@ mod host;
 mod identity;
 mod interactive;
 mod job;
+mod keep;
+mod pin;
 mod problem;
 mod processes;
 mod pump;
@@ -29,7 +31,7 @@ use std::{sync::Arc, time::Duration};
 use arc_swap::ArcSwap;
 use config::Config;
 use sandbox::{Report, Sandbox, SandboxError, SandboxSettings};
-use tool::{BoxFuture, Caller, Exec, How, Place, Process, Ran, Review, Start, ToolError};
+use tool::{BoxFuture, Caller, Exec, How, Pinned, Place, Process, Ran, Run, Start, ToolError};
 use world::World;
 
 use self::{processes::Processes, settings::RunSettings};
@@ -70,9 +72,14 @@ impl Runner {
         Start { how: How { timeout, ..start.how }, ..start }
     }
 
+    /// Ends every process; commands can still be started.
+    pub fn halt(&self) {
+        self.processes.kill_all();
+    }
+
     /// Ends every process and everything that waits to start one.
     pub async fn shutdown(&self) {
-        self.processes.kill_all();
+        self.halt();
         self.sandbox.shutdown().await;
         let world = self.world.clone();
         // Fails only if the runtime ends, and then so does the process.
@@ -92,14 +99,10 @@ impl Exec for Runner {
         })
     }
 
-    fn interact<'a>(
-        &'a self,
-        start: Start<'a>,
-        review: &'a dyn Review,
-    ) -> BoxFuture<'a, Result<Ran, ToolError>> {
+    fn interact<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async move {
             match ground(start.run.place)? {
-                Ground::Sandbox => interactive::interact(self, start, review).await,
+                Ground::Sandbox => interactive::interact(self, start).await,
                 Ground::Host => Err(ToolError::failed(
                     "a command at your own terminal runs in the sandbox only; leave `host` out",
                 )),
@@ -114,6 +117,20 @@ impl Exec for Runner {
                 Ground::Sandbox => background::start(self, start).await,
                 Ground::Host => host::start(self, start).await,
             }
+        })
+    }
+
+    fn pin<'a>(
+        &'a self,
+        caller: &'a Caller,
+        run: &'a Run,
+        scripts: &'a [String],
+    ) -> BoxFuture<'a, Result<Pinned, ToolError>> {
+        let (world, settings) = (self.world.clone(), self.settings.load_full());
+        let (caller, run, scripts) = (caller.clone(), run.clone(), scripts.to_vec());
+        Box::pin(async move {
+            let pin = move || pin::pin(&world, &settings, (&caller, &run), &scripts);
+            tokio::task::spawn_blocking(pin).await.map_err(ToolError::internal)?
         })
     }
 

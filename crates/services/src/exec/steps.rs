@@ -22,7 +22,8 @@ use super::{
     git,
     heard::Heard,
     host,
-    job::shell,
+    job::{Asked, shell},
+    pin,
     problem::not_started,
     pump::Pump,
     watch::{Event, Watch},
@@ -38,6 +39,11 @@ pub(super) async fn run(
     start: Start<'_>,
     ground: Ground,
 ) -> Result<Ran, ToolError> {
+    if start.pinned.is_some() {
+        let (world, settings) = (runner.world.clone(), runner.settings.load_full());
+        let asked = Asked::from(start);
+        blocking(move || pin::check(&world, &settings, &asked)).await?;
+    }
     let mut line = Line::new(runner, start, ground);
     for step in &start.run.steps {
         if line.comes_to(step) {

@@ -15,9 +15,9 @@ use config::Config;
 use libtest_mimic::{Arguments, Trial};
 use services::Runner;
 use tool::{
-    BoxFuture, CallId, CallIds, Caller, Captured, Change, ChangeLog, Exec, FilePath, How, Keep,
-    Lasting, Live, Place, Process, Proposed, Ran, Reach, Review, Run, Start, Terminal, ToolError,
-    Updates,
+    BoxFuture, CallId, CallIds, Caller, Captured, Change, ChangeLog, Exec, Extent, FilePath, How,
+    Keep, Lasting, Live, Place, Process, Proposal, Ran, Reach, Review, Run, Start, Terminal,
+    ToolError, Updates,
 };
 use world::{SystemClock, World, WorldSettings};
 
@@ -58,6 +58,7 @@ struct Setup {
     live: Arc<Live>,
     log: Arc<dyn ChangeLog>,
     updates: Updates,
+    review: Arc<dyn Review>,
 }
 
 /// Nothing may be recorded: on the host nobody knows what changes.
@@ -74,7 +75,11 @@ impl ChangeLog for NoLog {
 struct NoReview;
 
 impl Review for NoReview {
-    fn judge<'a>(&'a self, _: &'a [Proposed]) -> BoxFuture<'a, Result<Keep, ToolError>> {
+    fn is_wanted(&self, _: Extent) -> bool {
+        false
+    }
+
+    fn judge<'a>(&'a self, _: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
         panic!("there is nothing to review")
     }
 }
@@ -97,13 +102,14 @@ impl Setup {
             live: Arc::new(Live::default()),
             log: Arc::new(NoLog),
             updates: Updates::default(),
+            review: Arc::new(NoReview),
         }
     }
 
     fn start<'a>(&'a self, run: &'a Run, timeout: Duration) -> Start<'a> {
-        let Self { call, caller, live, log, updates, .. } = self;
+        let Self { call, caller, live, log, updates, review, .. } = self;
         let how = How { timeout, terminal: Terminal::No };
-        Start { run, how, call: *call, caller, live, log, updates }
+        Start { run, how, call: *call, caller, live, log, updates, review, pinned: None }
     }
 
     async fn run(&self, run: &Run) -> Result<Ran, ToolError> {
@@ -247,7 +253,7 @@ async fn what_is_not_possible_is_said(setup: Arc<Setup>) {
     }
     let run = on_host("true");
     let start = setup.start(&run, Duration::from_secs(30));
-    let error = setup.runner.interact(start, &NoReview).await.unwrap_err();
+    let error = setup.runner.interact(start).await.unwrap_err();
     let expected = "a command at your own terminal runs in the sandbox only; leave `host` out";
     assert_eq!(error.to_string(), expected);
 }

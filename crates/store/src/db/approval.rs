@@ -4,12 +4,15 @@ use std::{fmt, str::FromStr, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tool::{CallId, Digest, Effects, Place};
+use tool::{CallId, Digest, Effects, Place, Proposed};
 
 use crate::{
     ApprovalId,
     time::{shown, shown_if_any},
 };
+
+/// The scope that is exactly the same call.
+pub const EXACT: &str = "exact";
 
 /// A question to a person about one exact call. Everything in it is redacted already.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,8 +41,14 @@ pub struct NewApproval {
     pub rule: String,
     /// Names exactly what would run.
     pub fingerprint: Digest,
-    /// What the answer may be remembered for, beyond the exact call.
+    /// What the answer may be remembered for: [`EXACT`], and wider ones; none if it counts once only.
     pub scopes: Vec<String>,
+    /// Where a command would start, where that really is.
+    pub cwd: Option<String>,
+    /// What a command has changed already, and which is held until the answer.
+    pub changes: Vec<Proposed>,
+    /// What untrusted content the session had read.
+    pub untrusted: Vec<String>,
     /// When it was asked.
     #[serde(serialize_with = "shown")]
     pub asked_at: SystemTime,
@@ -67,6 +76,10 @@ pub struct Approval {
     pub answered_at: Option<SystemTime>,
     /// What the person said, or why it was withdrawn.
     pub message: Option<String>,
+    /// Whether a call waits for the answer; one whose process died can be made again.
+    pub waiting: bool,
+    /// The call that ran because of it: an answer is used once.
+    pub used_by: Option<CallId>,
 }
 
 /// How a question stands.
@@ -132,8 +145,8 @@ pub enum Decision {
     AllowSession,
     /// Whatever the scope covers, in any session.
     AllowAlways {
-        /// One of the scopes the question offers; without one, exactly the same call.
-        scope: Option<String>,
+        /// One of the scopes the question offers.
+        scope: String,
         /// When this ends, unless it is revoked before.
         expires: Option<SystemTime>,
     },

@@ -7,9 +7,12 @@ use uuid::Uuid;
 
 /// Digits and letters, without those that look like others.
 const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-const LENGTH: usize = 8;
+/// Five bits each: nobody guesses one.
+const LENGTH: usize = 26;
+/// So much of it is enough for people to tell it from others.
+const SHORT: usize = 8;
 
-/// Names an approval, and the grant it led to. Short enough to type.
+/// Names an approval, and the grant it led to. People type the beginning of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalId(String);
@@ -17,11 +20,17 @@ pub struct ApprovalId(String);
 impl ApprovalId {
     /// A random one.
     pub(super) fn random() -> Self {
-        // Five bits of each byte; the bytes that carry the version of the UUID are left out.
-        let random = Uuid::new_v4().into_bytes().into_iter().enumerate();
+        // Five bits of each byte; the bytes that carry the version of a UUID are left out.
+        let one = || Uuid::new_v4().into_bytes().into_iter().enumerate();
+        let random = one().chain(one());
         let usable = random.filter(|(index, _)| !matches!(index, 6 | 8)).take(LENGTH);
         let letter = |(_, byte)| LETTERS.get(usize::from(byte & 31_u8)).copied();
         Self(usable.filter_map(letter).map(char::from).collect())
+    }
+
+    /// The beginning of it, for people.
+    pub fn short(&self) -> &str {
+        self.0.get(..SHORT).unwrap_or(&self.0)
     }
 
     /// The text.
@@ -36,7 +45,8 @@ impl fmt::Display for ApprovalId {
     }
 }
 
-/// Forgives what people mistype: capitals, and letters that look like digits.
+/// Forgives what people mistype: capitals, and letters that look like digits. The beginning of an id
+/// is one too, until the store has found the whole of it.
 impl FromStr for ApprovalId {
     type Err = String;
 
@@ -47,7 +57,9 @@ impl FromStr for ApprovalId {
             other => other,
         };
         let id: String = text.trim().chars().map(meant).collect();
-        if id.len() == LENGTH && id.bytes().all(|letter| LETTERS.contains(&letter)) {
+        if (SHORT..=LENGTH).contains(&id.len())
+            && id.bytes().all(|letter| LETTERS.contains(&letter))
+        {
             return Ok(Self(id));
         }
         Err(format!("`{text}` is not an approval id; `toolgate approvals list` shows them"))
@@ -72,6 +84,7 @@ mod tests {
         for (text, expected) in [
             (" 0A1b2C3d ", Some("0a1b2c3d")),
             ("oAlbIc3d", Some("0a1b1c3d")),
+            ("0a1b2c3d4", Some("0a1b2c3d4")),
             ("0a1b2c3", None),
             ("0a1b2c3u", None),
             ("0a1b2c3é", None),

@@ -4,7 +4,12 @@ use std::time::SystemTime;
 
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 
-use super::{Answer, Approval, ApprovalFilter, ApprovalStatus, Db, Decision, NewApproval, Which};
+use tool::CallId;
+
+use super::{
+    Answer, Approval, ApprovalFilter, ApprovalStatus, Db, Decision, EXACT, NewApproval, Wanted,
+    Which,
+};
 use crate::{
     ApprovalId, StoreError, names,
     time::{from_micros, micros},
@@ -34,6 +39,20 @@ impl Db {
         let id = insert(&mut write, new).await?;
         write.commit().await?;
         Ok(id)
+    }
+
+    /// The whole of an id of which people typed the beginning.
+    pub async fn whole_id(&self, typed: &ApprovalId) -> Result<ApprovalId, StoreError> {
+        let rows = sqlx::query_scalar::<_, String>(
+            "SELECT id FROM approvals WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+        )
+        .bind(typed.as_str())
+        .fetch_all(&self.pool)
+        .await?;
+        match rows.as_slice() {
+            [id] => id.parse().map_err(StoreError::Damaged),
+            _ => Err(StoreError::UnknownApproval(typed.clone())),
+        }
     }
 
     /// One approval, as it stands at `now`.
@@ -106,8 +125,82 @@ impl Db {
         })
     }
 
+    /// Lets `call` wait for the answer to a question about the same call, whose process died.
+    pub async fn adopt_approval(
+        &self,
+        wanted: Wanted<'_>,
+        call: CallId,
+        now: SystemTime,
+    ) -> Result<Option<ApprovalId>, StoreError> {
+        let sql =
+            "UPDATE approvals SET call_id = ?1, waiting = 1 WHERE id = (SELECT id FROM approvals
+             WHERE status = 'pending' AND waiting = 0 AND used_at IS NULL AND fingerprint = ?2 AND
+             user = ?3 AND agent = ?4 AND session = ?5 AND tool = ?6 AND rule = ?7 AND expires_at > ?8
+             ORDER BY asked_at LIMIT 1) RETURNING id";
+        self.taken(sql, wanted, call, now).await
+    }
+
+    /// Uses a yes up that nobody waited for any more: for the same call, once, before it expires.
+    pub async fn take_approval(
+        &self,
+        wanted: Wanted<'_>,
+        call: CallId,
+        now: SystemTime,
+    ) -> Result<Option<Approval>, StoreError> {
+        let sql =
+            "UPDATE approvals SET used_by = ?1, used_at = ?8 WHERE id = (SELECT id FROM approvals
+             WHERE status = 'allowed' AND waiting = 0 AND used_at IS NULL AND fingerprint = ?2 AND
+             user = ?3 AND agent = ?4 AND session = ?5 AND tool = ?6 AND rule = ?7 AND expires_at > ?8
+             ORDER BY asked_at LIMIT 1) RETURNING id";
+        match self.taken(sql, wanted, call, now).await? {
+            Some(id) => self.approval(&id, now).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn taken(
+        &self,
+        sql: &'static str,
+        wanted: Wanted<'_>,
+        call: CallId,
+        now: SystemTime,
+    ) -> Result<Option<ApprovalId>, StoreError> {
+        let Wanted { user, agent, session, tool, rule, fingerprint, scopes: _ } = wanted;
+        let taken = sqlx::query_scalar::<_, String>(sql)
+            .bind(call.to_string())
+            .bind(fingerprint.to_string())
+            .bind(user)
+            .bind(agent)
+            .bind(session)
+            .bind(tool)
+            .bind(rule)
+            .bind(micros(now))
+            .fetch_optional(&self.pool)
+            .await?;
+        taken.map(|id| id.parse().map_err(StoreError::Damaged)).transpose()
+    }
+
+    /// Uses the answer that `call` waited for up. Says whether it was still there to be used.
+    pub async fn use_approval(
+        &self,
+        id: &ApprovalId,
+        call: CallId,
+        now: SystemTime,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE approvals SET used_by = ?1, used_at = ?2
+             WHERE id = ?3 AND status = 'allowed' AND used_at IS NULL AND call_id = ?1",
+        )
+        .bind(call.to_string())
+        .bind(micros(now))
+        .bind(id.as_str())
+        .execute(&self.pool)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
     /// Takes a question back: the caller went away, its time is up, its process died. Says whether
-    /// it was still open.
+    /// it was still open, or answered and not used yet.
     pub async fn withdraw_approval(
         &self,
         id: &ApprovalId,
@@ -117,7 +210,8 @@ impl Db {
         self.expire_approvals(now).await?;
         let done = sqlx::query(
             "UPDATE approvals SET status = 'withdrawn', message = ?, answered_at = ?
-             WHERE id = ? AND status = 'pending'",
+             WHERE id = ? AND (status = 'pending' OR
+             (status = 'allowed' AND waiting = 0 AND used_at IS NULL))",
         )
         .bind(why)
         .bind(micros(now))
@@ -146,8 +240,8 @@ async fn insert(
     let id = unused_id(write).await?;
     sqlx::query(
         "INSERT INTO approvals (id, call_id, user, agent, session, tool, input, plan, effects,
-         place, reason, rule, fingerprint, scopes, asked_at, expires_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         place, reason, rule, fingerprint, scopes, cwd, changes, untrusted, asked_at, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(id.as_str())
     .bind(new.call.to_string())
@@ -163,6 +257,9 @@ async fn insert(
     .bind(new.rule)
     .bind(new.fingerprint.to_string())
     .bind(serde_json::to_string(&new.scopes)?)
+    .bind(new.cwd)
+    .bind(serde_json::to_string(&new.changes)?)
+    .bind(serde_json::to_string(&new.untrusted)?)
     .bind(micros(new.asked_at))
     .bind(micros(new.expires_at))
     .execute(&mut **write)
@@ -170,7 +267,9 @@ async fn insert(
     Ok(id)
 }
 
-async fn unused_id(write: &mut Transaction<'_, Sqlite>) -> Result<ApprovalId, StoreError> {
+pub(super) async fn unused_id(
+    write: &mut Transaction<'_, Sqlite>,
+) -> Result<ApprovalId, StoreError> {
     loop {
         let id = ApprovalId::random();
         let taken = sqlx::query("SELECT 1 FROM approvals WHERE id = ?")
@@ -205,12 +304,16 @@ async fn record_answer(
 }
 
 fn check_scope(approval: &Approval, decision: &Decision) -> Result<(), StoreError> {
-    let Decision::AllowAlways { scope: Some(scope), expires: _ } = decision else { return Ok(()) };
+    let scope = match decision {
+        Decision::AllowAlways { scope, expires: _ } => scope.as_str(),
+        Decision::AllowSession => EXACT,
+        Decision::AllowOnce | Decision::Deny => return Ok(()),
+    };
     let offered = &approval.request.scopes;
-    if offered.contains(scope) {
+    if offered.iter().any(|one| one == scope) {
         return Ok(());
     }
-    let (id, scope, offered) = (approval.id.clone(), scope.clone(), offered.clone());
+    let (id, scope, offered) = (approval.id.clone(), scope.to_owned(), offered.clone());
     Err(StoreError::UnknownScope { id, scope, offered })
 }
 
@@ -239,6 +342,9 @@ fn read(row: &SqliteRow) -> Result<Approval, StoreError> {
         rule: row.try_get("rule")?,
         fingerprint: parsed(row, "fingerprint")?,
         scopes: serde_json::from_str(row.try_get("scopes")?)?,
+        cwd: row.try_get("cwd")?,
+        changes: serde_json::from_str(row.try_get("changes")?)?,
+        untrusted: serde_json::from_str(row.try_get("untrusted")?)?,
         asked_at: from_micros(row.try_get("asked_at")?),
         expires_at: from_micros(row.try_get("expires_at")?),
     };
@@ -250,6 +356,8 @@ fn read(row: &SqliteRow) -> Result<Approval, StoreError> {
         answered_by: row.try_get("answered_by")?,
         answered_at: row.try_get::<Option<i64>, _>("answered_at")?.map(from_micros),
         message: row.try_get("message")?,
+        waiting: row.try_get("waiting")?,
+        used_by: row.try_get::<Option<&str>, _>("used_by")?.and_then(|id| id.parse().ok()),
     })
 }
 

@@ -6,7 +6,10 @@ use serde::Serialize;
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 use tool::Digest;
 
-use super::{Answer, Approval, Db, Decision, approvals::parsed};
+use super::{
+    Answer, Approval, Db, Decision, EXACT,
+    approvals::{parsed, unused_id},
+};
 use crate::{
     ApprovalId, StoreError,
     time::{from_micros, micros, shown, shown_if_any},
@@ -55,6 +58,18 @@ pub struct Wanted<'a> {
     pub scopes: &'a [String],
 }
 
+impl Grant {
+    /// Whether it is for a call like this, in any session.
+    pub fn covers_always(&self, wanted: Wanted<'_>) -> bool {
+        let same = |own: &str, wanted: &str| own == wanted;
+        self.session.is_none()
+            && same(&self.user, wanted.user)
+            && same(&self.agent, wanted.agent)
+            && same(&self.rule, wanted.rule)
+            && wanted.is_covered_by(self)
+    }
+}
+
 impl Wanted<'_> {
     fn is_covered_by(&self, grant: &Grant) -> bool {
         let same_tool = grant.tool == self.tool;
@@ -64,6 +79,19 @@ impl Wanted<'_> {
             None => same_tool && grant.fingerprint == self.fingerprint,
         }
     }
+}
+
+/// An answer for always that a person gives about questions of the past.
+#[derive(Debug, Clone)]
+pub struct LateGrant {
+    /// The questions it rests on, the first being the one whose call it is for.
+    pub approvals: Vec<ApprovalId>,
+    /// One of the scopes they all offered; without one, exactly the same call.
+    pub scope: Option<String>,
+    /// Who gives it.
+    pub by: String,
+    /// When it ends, unless it is revoked before.
+    pub expires: Option<SystemTime>,
 }
 
 impl Db {
@@ -92,8 +120,9 @@ impl Db {
         now: SystemTime,
     ) -> Result<Option<Grant>, StoreError> {
         let rows = sqlx::query(
-            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ? AND agent = ? AND rule = ?
-             AND (session IS NULL OR session = ?) AND (expires_at IS NULL OR expires_at > ?)
+            "SELECT * FROM grants WHERE revoked_at IS NULL AND user = ?1 AND agent = ?2 AND rule = ?3
+             AND (session IS NULL OR session = ?4) AND (expires_at IS NULL OR expires_at > ?5)
+             AND (fingerprint = ?6 OR scope IN (SELECT value FROM json_each(?7)))
              ORDER BY granted_at",
         )
         .bind(wanted.user)
@@ -101,10 +130,53 @@ impl Db {
         .bind(wanted.rule)
         .bind(wanted.session)
         .bind(micros(now))
+        .bind(wanted.fingerprint.to_string())
+        .bind(serde_json::to_string(wanted.scopes)?)
         .fetch_all(&self.pool)
         .await?;
         let grants: Vec<_> = rows.iter().map(read).collect::<Result<_, _>>()?;
         Ok(grants.into_iter().find(|grant| wanted.is_covered_by(grant)))
+    }
+
+    /// Remembers an answer that was found in the past. It gets the id of the first of its questions
+    /// that has led to no grant; if all have, of a question of its own.
+    pub async fn add_grant(
+        &self,
+        late: LateGrant,
+        now: SystemTime,
+    ) -> Result<ApprovalId, StoreError> {
+        let LateGrant { approvals, scope, by, expires } = late;
+        let mut write = self.begin().await?;
+        let found = sqlx::query(
+            "SELECT value AS id FROM json_each(?1) WHERE value NOT IN (SELECT id FROM grants)
+             AND value IN (SELECT id FROM approvals WHERE status = 'allowed') ORDER BY key",
+        )
+        .bind(serde_json::to_string(&approvals)?)
+        .fetch_optional(&mut *write)
+        .await?;
+        let id = match (found, approvals.first()) {
+            (Some(row), _) => parsed(&row, "id")?,
+            (None, Some(first)) => copy(&mut write, first, &by, now).await?,
+            (None, None) => return Err(StoreError::Damaged("a grant rests on nothing".to_owned())),
+        };
+        let done = sqlx::query(
+            "INSERT INTO grants (id, user, agent, tool, rule, fingerprint, scope, granted_by,
+             granted_at, expires_at)
+             SELECT id, user, agent, tool, rule, fingerprint, ?2, ?3, ?4, ?5 FROM approvals
+             WHERE id = ?1 AND (?2 IS NULL OR ?2 IN (SELECT value FROM json_each(scopes)))",
+        )
+        .bind(id.as_str())
+        .bind(&scope)
+        .bind(by)
+        .bind(micros(now))
+        .bind(expires.map(micros))
+        .execute(&mut *write)
+        .await?;
+        if done.rows_affected() != 1 {
+            return Err(StoreError::UnknownApproval(id));
+        }
+        write.commit().await?;
+        Ok(id)
     }
 
     /// Ends a grant. Says whether it still held.
@@ -127,6 +199,31 @@ impl Db {
     }
 }
 
+/// A question like `id`, answered now.
+async fn copy(
+    write: &mut Transaction<'_, Sqlite>,
+    id: &ApprovalId,
+    by: &str,
+    now: SystemTime,
+) -> Result<ApprovalId, StoreError> {
+    let new = unused_id(write).await?;
+    sqlx::query(
+        "INSERT INTO approvals (id, call_id, user, agent, session, tool, input, plan, effects,
+         place, reason, rule, fingerprint, scopes, asked_at, expires_at, status, decision,
+         answered_by, answered_at, used_at)
+         SELECT ?1, call_id, user, agent, session, tool, input, plan, effects, place, reason, rule,
+         fingerprint, scopes, ?2, ?2, 'allowed', 'allow_always', ?3, ?2, ?2
+         FROM approvals WHERE id = ?4",
+    )
+    .bind(new.as_str())
+    .bind(micros(now))
+    .bind(by)
+    .bind(id.as_str())
+    .execute(&mut **write)
+    .await?;
+    Ok(new)
+}
+
 /// Remembers what `answer` says is to be remembered.
 pub(super) async fn insert(
     write: &mut Transaction<'_, Sqlite>,
@@ -137,7 +234,9 @@ pub(super) async fn insert(
     let request = &approval.request;
     let (session, scope, expires) = match &answer.decision {
         Decision::AllowSession => (Some(&request.session), None, None),
-        Decision::AllowAlways { scope, expires } => (None, scope.as_ref(), *expires),
+        Decision::AllowAlways { scope, expires } => {
+            (None, Some(scope).filter(|scope| *scope != EXACT), *expires)
+        }
         Decision::AllowOnce | Decision::Deny => return Ok(()),
     };
     sqlx::query(

@@ -26,3 +26,10 @@ CREATE TABLE untrusted_files (
     call_id    TEXT NOT NULL,
     written_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE INDEX grants_by_fingerprint ON grants (fingerprint) WHERE revoked_at IS NULL;
+CREATE INDEX grants_by_scope ON grants (scope) WHERE revoked_at IS NULL;
+
+-- Exactly the same call is a scope like any other.
+UPDATE approvals SET scopes =
+    CASE scopes WHEN '[]' THEN '["exact"]' ELSE '["exact",' || substr(scopes, 2) END;

@@ -81,14 +81,17 @@ fn question() -> NewApproval {
         reason: "it acts".into(),
         rule: "smart".into(),
         fingerprint: Digest::of("make"),
-        scopes: vec!["folder:src".into()],
+        scopes: vec!["exact".into(), "folder:src".into()],
+        cwd: Some("/ws".into()),
+        changes: Vec::new(),
+        untrusted: vec!["https://example.org/".into()],
         asked_at: at(100),
         expires_at: at(200),
     }
 }
 
 fn always(scope: Option<&str>, expires: Option<u64>) -> Decision {
-    Decision::AllowAlways { scope: scope.map(str::to_owned), expires: expires.map(at) }
+    Decision::AllowAlways { scope: scope.unwrap_or("exact").to_owned(), expires: expires.map(at) }
 }
 
 #[tokio::test]
@@ -111,6 +114,8 @@ async fn an_approval_keeps_what_was_asked_and_answered() {
       "answered_by": "owner",
       "asked_at": "1970-01-01T00:01:40.000Z",
       "call": "…",
+      "changes": [],
+      "cwd": "/ws",
       "decision": "deny",
       "effects": [
         "act"
@@ -135,12 +140,18 @@ async fn an_approval_keeps_what_was_asked_and_answered() {
       "reason": "it acts",
       "rule": "smart",
       "scopes": [
+        "exact",
         "folder:src"
       ],
       "session": "s1",
       "status": "denied",
       "tool": "exec",
-      "user": "ada"
+      "untrusted": [
+        "https://example.org/"
+      ],
+      "used_by": null,
+      "user": "ada",
+      "waiting": true
     }
     "#);
 }
@@ -200,7 +211,7 @@ async fn an_unknown_approval_says_where_to_look() {
     let answered = setup.answer(&"00000000".parse().unwrap(), Decision::Deny, 150).await;
     assert_eq!(
         answered.unwrap_err(),
-        "no approval `00000000`; `toolgate approvals list` shows them"
+        "there is no question `00000000`; `toolgate approvals list` shows them"
     );
 }
 
@@ -316,7 +327,7 @@ async fn only_an_offered_scope_can_be_remembered() {
     let id = setup.ask().await;
     let refused = setup.answer(&id, always(Some("everything"), None), 150).await;
     let expected = format!(
-        "approval `{id}` cannot be remembered for `everything`; it offers [\"folder:src\"]"
+        "approval `{id}` cannot be remembered for `everything`; it offers [\"exact\", \"folder:src\"]"
     );
     assert_eq!(refused.unwrap_err(), expected);
     assert_eq!(setup.status(&id, 150).await, ApprovalStatus::Pending);
@@ -398,4 +409,122 @@ async fn many_can_open_a_new_folder_at_once() {
     for opened in opened {
         opened.await.unwrap().unwrap();
     }
+}
+
+fn the_same() -> Wanted<'static> {
+    Wanted {
+        user: "ada",
+        agent: "main",
+        session: "s1",
+        tool: "exec",
+        rule: "smart",
+        fingerprint: Digest::of("make"),
+        scopes: &[],
+    }
+}
+
+/// Advisories approval-010 and approval-015.
+#[tokio::test]
+async fn an_answer_is_used_once() {
+    let setup = Setup::new().await;
+    let question = question();
+    let call = question.call;
+    let id = setup.db.request_approval(question, 5).await.unwrap();
+    let used = async |call, now| setup.db.use_approval(&id, call, at(now)).await.unwrap();
+    assert!(!used(call, 150).await, "nobody has answered");
+    setup.answer(&id, Decision::AllowOnce, 150).await.unwrap();
+    let other = CallIds::new(Arc::new(Noon)).next();
+    assert!(!used(other, 150).await, "another call did not wait for it");
+    assert!(used(call, 150).await);
+    assert!(!used(call, 150).await);
+    let stored = setup.db.approval(&id, at(150)).await.unwrap().unwrap();
+    assert_eq!(stored.used_by, Some(call));
+    assert!(setup.db.take_approval(the_same(), other, at(150)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_question_outlives_its_process() {
+    let other = CallIds::new(Arc::new(Noon)).next();
+    for (what, answer, wanted, now, expected) in [
+        ("an answer that was not used", true, the_same(), 150, "taken"),
+        ("one that waits", false, the_same(), 150, "adopted"),
+        ("it has expired", true, the_same(), 200, ""),
+        ("it has expired", false, the_same(), 200, ""),
+        ("another session", true, Wanted { session: "s2", ..the_same() }, 150, ""),
+        ("another user", false, Wanted { user: "bob", ..the_same() }, 150, ""),
+        ("another call", true, Wanted { fingerprint: Digest::of("x"), ..the_same() }, 150, ""),
+        ("another rule", true, Wanted { rule: "x", ..the_same() }, 150, ""),
+    ] {
+        let setup = Setup::new().await;
+        let question = question();
+        let call = question.call;
+        let id = setup.db.request_approval(question, 5).await.unwrap();
+        let take = async || {
+            let taken = setup.db.take_approval(wanted, other, at(now)).await.unwrap();
+            let adopted = setup.db.adopt_approval(wanted, other, at(now)).await.unwrap();
+            match (taken, adopted) {
+                (Some(taken), None) if taken.id == id => "taken",
+                (None, Some(adopted)) if adopted == id => "adopted",
+                (None, None) => "",
+                both => panic!("{both:?}"),
+            }
+        };
+        if answer {
+            setup.answer(&id, Decision::AllowOnce, 150).await.unwrap();
+        }
+        assert_eq!(take().await, "", "{what}: its own call still waits");
+        store::leave_questions(&setup.dir.path().join("data"), &[call]).unwrap();
+        assert_eq!(take().await, expected, "{what}");
+        assert_eq!(take().await, "", "{what}: only once");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_used_can_be_taken_back() {
+    let setup = Setup::new().await;
+    let question = question();
+    let call = question.call;
+    let id = setup.db.request_approval(question, 5).await.unwrap();
+    setup.answer(&id, Decision::AllowOnce, 150).await.unwrap();
+    store::leave_questions(&setup.dir.path().join("data"), &[call]).unwrap();
+    assert!(setup.db.withdraw_approval(&id, "revoked", at(160)).await.unwrap());
+    assert!(setup.db.take_approval(the_same(), call, at(160)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_question_that_offers_nothing_counts_once() {
+    let setup = Setup::new().await;
+    let held = NewApproval { scopes: Vec::new(), ..question() };
+    let id = setup.db.request_approval(held, 5).await.unwrap();
+    for decision in [Decision::AllowSession, always(None, None), always(Some("folder:src"), None)] {
+        assert!(setup.answer(&id, decision, 150).await.is_err());
+    }
+    assert_eq!(setup.answer(&id, Decision::AllowOnce, 150).await.unwrap(), "allowed");
+}
+
+#[tokio::test]
+async fn people_type_the_beginning_of_an_id() {
+    let setup = Setup::new().await;
+    let id = setup.ask().await;
+    assert_eq!(setup.db.whole_id(&id.short().parse().unwrap()).await.unwrap(), id);
+    assert!(setup.db.whole_id(&"00000000".parse().unwrap()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_format_is_taken_over() {
+    let dir = TempDir::new().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("toolgate.db")).unwrap();
+    conn.execute_batch(include_str!("../../src/db/schema.sql")).unwrap();
+    conn.execute_batch(
+        "INSERT INTO approvals (id, call_id, user, agent, session, tool, input, plan, effects, reason,
+         rule, fingerprint, scopes, asked_at, expires_at) VALUES ('0123456z',
+         '00000000-0000-7000-8000-000000000000', 'ada', 'main', 's1', 'exec', '{}', '[]', '[]', 'r',
+         'smart', '0000000000000000000000000000000000000000000000000000000000000000',
+         '[\"folder:src\"]', 100000000, 200000000); PRAGMA user_version = 1;",
+    )
+    .unwrap();
+    drop(conn);
+    let db = Db::open(dir.path()).await.unwrap();
+    let old = db.approval(&"0123456z".parse().unwrap(), at(150)).await.unwrap().unwrap();
+    assert_eq!(old.request.scopes, ["exact", "folder:src"]);
 }

@@ -5,17 +5,19 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use store::{Answer, Approval, ApprovalFilter, ApprovalId, Db, Decision, Grant, Which};
+use store::{Answer, Approval, ApprovalFilter, ApprovalId, Db, Decision, EXACT, Grant, Which};
+use toolgate::Caller;
 
+use super::Reader;
 use crate::{
+    changes::whole,
     cli::{Global, duration},
     context, output,
-    terminal::{Asked, in_words, visible},
+    question::{expiry, in_words, shown},
+    visible::visible,
 };
 
 const BY: &str = "owner (toolgate approvals)";
-/// The scope that is always there.
-const EXACT: &str = "exact";
 
 /// Answer the questions that wait for a person, and look at what was answered.
 #[derive(Debug, Args)]
@@ -41,11 +43,22 @@ enum Action {
         /// Tell the agent why.
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
+        /// Answer as this user instead of the owner.
+        #[arg(long, value_name = "U")]
+        user: Option<String>,
     },
-    /// Forget a remembered answer, so that people are asked again.
+    /// Take back a remembered answer, or one that was not used yet, so that people are asked again.
     Revoke {
         /// The answer, as `list` shows it.
         id: ApprovalId,
+    },
+    /// Show one question whole, with every change line by line.
+    Show {
+        /// The question.
+        id: ApprovalId,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Show all questions there were, newest first.
     History {
@@ -65,42 +78,37 @@ struct Allow {
     /// Also let the same call run again in this session.
     #[arg(long, conflicts_with = "always")]
     session: bool,
-    /// Also let calls like it run in any session: `exact` (the same call), or a scope of the question.
+    /// Also let calls like it run in any session: `exact` (the same call), or another scope of the
+    /// question, whole or up to its colon.
     #[arg(long, value_name = "SCOPE", num_args = 0..=1, default_missing_value = EXACT)]
     always: Option<String>,
     /// Forget the answer after this time.
     #[arg(long, value_name = "30d", value_parser = duration, requires = "always")]
     expires: Option<Duration>,
+    /// Answer as this user instead of the owner.
+    #[arg(long, value_name = "U")]
+    user: Option<String>,
 }
 
 impl Approvals {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         match self.action {
-            Action::List { .. } | Action::History { .. } => {}
+            Action::List { .. } | Action::History { .. } | Action::Show { .. } => {}
             Action::Allow(_) | Action::Deny { .. } | Action::Revoke { .. } => context::person()?,
         }
         let db = context::db(global).await?;
         match self.action {
             Action::List { json } => list(&db, json.into()).await?,
-            Action::Allow(allow) => allow.run(&db).await?,
-            Action::Deny { id, message } => answer(&db, &id, Decision::Deny, message).await?,
-            Action::Revoke { id } => revoke(&db, &id).await?,
+            Action::Allow(allow) => allow.run(global, &db).await?,
+            Action::Deny { id, message, user } => {
+                let by = By { global, db: &db, user: user.as_deref() };
+                by.answer(&db.whole_id(&id).await?, Decision::Deny, message).await?;
+            }
+            Action::Revoke { id } => revoke(&db, &db.whole_id(&id).await?).await?,
+            Action::Show { id, json } => show(&db, &db.whole_id(&id).await?, json.into()).await?,
             Action::History { limit, json } => history(&db, limit, json.into()).await?,
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Who reads the output.
-#[derive(Debug, Clone, Copy)]
-enum Reader {
-    Person,
-    Program,
-}
-
-impl From<bool> for Reader {
-    fn from(json: bool) -> Self {
-        if json { Self::Program } else { Self::Person }
     }
 }
 
@@ -128,95 +136,138 @@ async fn list(db: &Db, reader: Reader) -> Result<()> {
 
 /// The whole question, and how to answer it.
 fn question(approval: &Approval) -> String {
-    let (id, request) = (&approval.id, &approval.request);
-    let asked = Asked {
-        id,
-        agent: &request.agent,
-        user: &request.user,
-        tool: &request.tool,
-        reason: &request.reason,
-        plan: &request.plan,
-        input: &request.input,
-    };
+    let (id, request) = (approval.id.short(), &approval.request);
     let until = output::time(request.expires_at);
-    let scopes = std::iter::once((EXACT, in_words(None)))
-        .chain(request.scopes.iter().map(|scope| (scope.as_str(), in_words(Some(scope)))));
-    let scopes: Vec<_> =
-        scopes.map(|(scope, words)| format!("    {}: {words}", visible(scope))).collect();
-    format!(
-        "{asked}  Waits until {until}. Answer with `toolgate approvals allow {id}` or `deny {id}`.\n  \
-         With `--always` it can be remembered for:\n{}",
-        scopes.join("\n")
-    )
+    let mut text = shown(&approval.id, request);
+    if !approval.waiting {
+        text.push_str(
+            "  The process that asked has ended; a yes counts for the same call, once, when it is made \
+             again.\n",
+        );
+    }
+    if !request.changes.is_empty() {
+        text.push_str(&format!(
+            "  `toolgate approvals show {id}` shows every change line by line.\n"
+        ));
+    }
+    text.push_str(&format!(
+        "  Waits until {until}. Answer with `toolgate approvals allow {id}` or `deny {id}`.\n"
+    ));
+    if !request.scopes.is_empty() {
+        text.push_str("  With `--always` it can be remembered for:\n");
+    }
+    for scope in &request.scopes {
+        text.push_str(&format!("    {}: {}\n", visible(scope), in_words(scope)));
+    }
+    text
+}
+
+/// One question, with everything that belongs to it.
+async fn show(db: &Db, id: &ApprovalId, reader: Reader) -> Result<()> {
+    let approval = db.approval(id, context::now()).await?.with_context(|| unknown(id))?;
+    if let Reader::Program = reader {
+        return output::json(&approval);
+    }
+    output::line(shown(&approval.id, &approval.request));
+    approval.request.changes.iter().for_each(|one| output::line(whole(one)));
+    let by = approval.answered_by.as_deref().map(|by| format!(" by {}", visible(by)));
+    let said = approval.message.as_deref().map(|said| format!(": {}", visible(said)));
+    let used = approval.used_by.map(|call| format!("; used by call {call}"));
+    let [by, said, used] = [by, said, used].map(Option::unwrap_or_default);
+    output::line(format_args!("  It is {}{by}{said}{used}.", approval.status));
+    Ok(())
 }
 
 fn grant_row(grant: &Grant) -> Vec<String> {
     let Grant { id, user, agent, session, tool, scope, granted_by, expires_at, .. } = grant;
     vec![
-        id.to_string(),
+        id.short().to_owned(),
         visible(user),
         visible(agent),
         session.as_deref().map_or_else(|| "any".to_owned(), visible),
         visible(tool),
-        in_words(scope.as_deref()),
+        in_words(scope.as_deref().unwrap_or(EXACT)),
         visible(granted_by),
         expires_at.map_or_else(|| "revoked".to_owned(), output::time),
     ]
 }
 
 impl Allow {
-    async fn run(self, db: &Db) -> Result<()> {
-        let Self { id, session, always, expires } = self;
+    async fn run(self, global: &Global, db: &Db) -> Result<()> {
+        let Self { id, session, always, expires, user } = self;
+        let id = db.whole_id(&id).await?;
         let decision = match always {
             Some(scope) => Decision::AllowAlways {
-                scope: offered(db, &id, scope).await?,
-                expires: expires.and_then(|after| context::now().checked_add(after)),
+                scope: offered(db, &id, &scope).await?,
+                expires: expiry(context::now(), expires),
             },
             None if session => Decision::AllowSession,
             None => Decision::AllowOnce,
         };
-        answer(db, &id, decision, None).await
+        By { global, db, user: user.as_deref() }.answer(&id, decision, None).await
     }
 }
 
-/// The scope, if the question offers it.
-async fn offered(db: &Db, id: &ApprovalId, scope: String) -> Result<Option<String>> {
-    if scope == EXACT {
-        return Ok(None);
-    }
+/// The scope that is meant, if the question offers it: written out, or up to its colon.
+async fn offered(db: &Db, id: &ApprovalId, typed: &str) -> Result<String> {
     let approval = db.approval(id, context::now()).await?;
     let approval = approval.with_context(|| unknown(id))?;
     let scopes = &approval.request.scopes;
-    if scopes.contains(&scope) {
-        return Ok(Some(scope));
+    if let Some(scope) = scopes.iter().find(|scope| *scope == typed) {
+        return Ok(scope.clone());
     }
-    let scopes = std::iter::once(EXACT).chain(scopes.iter().map(String::as_str));
-    let scopes: Vec<_> = scopes.map(|scope| format!("`{}`", visible(scope))).collect();
-    bail!("`{scope}` is none of the scopes question {id} offers: {}", scopes.join(", "));
+    let kind = |scope: &&String| scope.split_once(':').is_some_and(|(kind, _)| kind == typed);
+    if let [scope] = scopes.iter().filter(kind).collect::<Vec<_>>().as_slice() {
+        return Ok((*scope).clone());
+    }
+    let known: Vec<_> = scopes.iter().map(|scope| format!("`{}`", visible(scope))).collect();
+    let id = id.short();
+    if known.is_empty() {
+        bail!("the answer to question {id} counts once; it cannot be remembered");
+    }
+    bail!("`{typed}` is none of the scopes question {id} offers: {}", known.join(", "));
 }
 
 fn unknown(id: &ApprovalId) -> String {
     format!("there is no question `{id}`; `toolgate approvals list` shows them")
 }
 
-async fn answer(
-    db: &Db,
-    id: &ApprovalId,
-    decision: Decision,
-    message: Option<String>,
-) -> Result<()> {
-    let answer = Answer { decision, by: BY.to_owned(), message };
-    let approval = db.answer_approval(id, answer, context::now()).await?;
-    let tool = visible(&approval.request.tool);
-    output::note(format_args!("Question {id} about `{tool}` is {}.", approval.status));
-    Ok(())
+/// Who answers.
+struct By<'a> {
+    global: &'a Global,
+    db: &'a Db,
+    user: Option<&'a str>,
+}
+
+impl By<'_> {
+    async fn answer(
+        &self,
+        id: &ApprovalId,
+        decision: Decision,
+        message: Option<String>,
+    ) -> Result<()> {
+        let tools = context::configuration(self.global)?.tools;
+        let (approver, by) = match self.user {
+            Some(user) => (Caller::member(user, "main"), user.to_owned()),
+            None => (Caller::owner("main"), BY.to_owned()),
+        };
+        let answer = Answer { decision, by, message };
+        let approval =
+            gate::answer(self.db, &tools, &approver, (id, answer), context::now()).await?;
+        let tool = visible(&approval.request.tool);
+        let id = id.short();
+        output::note(format_args!("Question {id} about `{tool}` is {}.", approval.status));
+        Ok(())
+    }
 }
 
 async fn revoke(db: &Db, id: &ApprovalId) -> Result<()> {
-    if !db.revoke_grant(id, BY, context::now()).await? {
+    let now = context::now();
+    let unused = db.withdraw_approval(id, &format!("revoked by {BY}"), now).await?;
+    if !db.revoke_grant(id, BY, now).await? && !unused {
         bail!("no answer `{id}` is remembered; `toolgate approvals list` shows those that are");
     }
-    output::note(format_args!("Answer {id} is forgotten."));
+    output::note(format_args!("Answer {} is forgotten.", id.short()));
     Ok(())
 }
 
@@ -236,7 +287,7 @@ fn history_row(approval: &Approval) -> Vec<String> {
     let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
     vec![
         output::time(request.asked_at),
-        approval.id.to_string(),
+        approval.id.short().to_owned(),
         visible(&request.user),
         visible(&request.agent),
         visible(&request.tool),

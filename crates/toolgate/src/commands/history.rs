@@ -11,7 +11,8 @@ use toolgate::CallId;
 use crate::{
     cli::{Global, duration},
     context, output,
-    terminal::{indented, needs_in_words, visible},
+    question::{indented, needs_in_words},
+    visible::visible,
 };
 
 /// Longer ones are cut in the table.
@@ -112,7 +113,8 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+/// As much as a table has room for.
+pub(super) fn short(text: &str) -> String {
     if text.chars().count() <= MAX_WHAT {
         return text.to_owned();
     }

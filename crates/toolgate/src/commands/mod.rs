@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod emergency;
 pub(crate) mod history;
 pub(crate) mod man;
 pub(crate) mod permissions;
@@ -32,7 +33,8 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Check(command) => command.run(&global).await,
         Command::Approvals(command) => command.run(&global).await,
         Command::Permissions(command) => command.run(&global).await,
-        Command::Policy(command) => command.run(&global),
+        Command::Emergency(command) => command.run(&global).await,
+        Command::Policy(command) => command.run(&global).await,
         Command::History(command) => command.run(&global),
         Command::Undo(command) => command.run(&global).await,
         Command::Audit(command) => command.run(&global),
@@ -41,5 +43,18 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Tour(command) => command.run().await,
+    }
+}
+
+/// Who reads the output.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reader {
+    Person,
+    Program,
+}
+
+impl From<bool> for Reader {
+    fn from(json: bool) -> Self {
+        if json { Self::Program } else { Self::Person }
     }
 }

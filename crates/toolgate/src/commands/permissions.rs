@@ -11,7 +11,7 @@ use serde::Serialize;
 use store::{Db, Permission, PermissionState};
 use toolgate::{Capability, Role};
 
-use crate::{cli::Global, context, output, terminal::visible};
+use crate::{cli::Global, context, output, visible::visible};
 
 const OWNER: &str = "owner";
 const BY: &str = "owner (toolgate permissions)";

@@ -1,5 +1,7 @@
 //! `toolgate policy`.
 
+mod suggest;
+
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::{Result, bail};
@@ -7,13 +9,14 @@ use clap::{Args, Subcommand};
 use policy::{Explanation, LayerVerdict, Verdict};
 use toolgate::{Caller, Confined, Gate};
 
+use self::suggest::Suggest;
 use crate::{
     cli::{Global, Identity},
     context, output,
-    terminal::visible,
+    visible::visible,
 };
 
-/// Show who may use what, and why.
+/// Show who may use what and why, and what need not be asked.
 #[derive(Debug, Args)]
 pub(crate) struct Policy {
     #[command(subcommand)]
@@ -26,6 +29,7 @@ enum Command {
     Show(Show),
     /// Explain one tool, layer by layer, with the file and line of each rule.
     Explain(Explain),
+    Suggest(Suggest),
 }
 
 #[derive(Debug, Args)]
@@ -90,8 +94,9 @@ impl Who {
 }
 
 impl Policy {
-    pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
+    pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         match self.command {
+            Command::Suggest(suggest) => suggest.run(global).await,
             Command::Show(show) => show.run(global),
             Command::Explain(explain) => explain.run(global),
         }

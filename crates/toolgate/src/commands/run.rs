@@ -5,7 +5,7 @@ mod review;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -15,8 +15,8 @@ use config::{Config, HostPattern};
 use gate::Operation;
 use serde_json::{Value, json};
 use tool::{
-    Capability, Effect, Effects, Ended, How, Info, Need, Place, Plan, Prepared, Ran, Reach, Run,
-    Section, Terminal, ToolInfo,
+    Capability, Effect, Effects, Ended, How, Info, Need, Place, Plan, Prepared, Ran, Reach, Review,
+    Run, Section, Terminal, ToolInfo,
 };
 use toolgate::{BoxFuture, Outcome, ToolContext, ToolOutput, ToolResult};
 
@@ -24,7 +24,7 @@ use self::review::AtTerminal;
 use crate::{
     cli::{Global, Identity},
     context, output,
-    terminal::visible,
+    visible::visible,
 };
 
 /// Nobody works longer than this at one program.
@@ -66,12 +66,16 @@ impl RunProgram {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let config = self.adapted(context::configuration_for(global, &self.identity)?);
         let gate = context::gate(global, config, None)?;
-        let ended = std::sync::Arc::new(Mutex::new(None));
+        let ended = Arc::new(Mutex::new(None));
         let run = self.planned();
         let operation = Operation {
             info: info(),
             args: json!({"command": run.command}),
-            prepared: Box::new(Program { run, review: self.reviewer(), ended: ended.clone() }),
+            prepared: Box::new(Program {
+                run,
+                review: Arc::new(self.reviewer()),
+                ended: ended.clone(),
+            }),
         };
         let outcome = gate.perform(&context::caller(&self.identity), operation).await;
         gate.runner().shutdown().await;
@@ -146,8 +150,8 @@ fn info() -> ToolInfo {
 #[derive(Debug)]
 struct Program {
     run: Run,
-    review: AtTerminal,
-    ended: std::sync::Arc<Mutex<Option<Ended>>>,
+    review: Arc<dyn Review>,
+    ended: Arc<Mutex<Option<Ended>>>,
 }
 
 impl Prepared for Program {

@@ -11,7 +11,7 @@ use policy::Rule;
 use serde_json::{Value, json};
 use toolgate::{Caller, Format, ToolInfo};
 
-use crate::{cli::Global, context, output, terminal::visible};
+use crate::{cli::Global, context, output, visible::visible};
 
 /// List the tools an agent has, or show everything about one.
 ///

@@ -13,7 +13,7 @@ use crate::{
     cli::{Cli, Global},
     commands, context,
     output::{self, Colour},
-    terminal::visible,
+    visible::visible,
 };
 
 const REFUSED: &str = r#"{"path":"../secret.txt"}"#;

@@ -87,7 +87,7 @@ async fn an_answer_from_elsewhere_counts_and_can_be_remembered() {
     let setup = Setup::with(With { person: Person::Silent, config: ALWAYS, ..With::default() });
     let write = |path: &str| json!({"path": path, "content": "x"});
     let folder = setup.path("src").parent().unwrap().canonicalize().unwrap().join("src");
-    let scope = Some(format!("folder:{}", folder.display()));
+    let scope = format!("folder:{}", folder.display());
     let always = Decision::AllowAlways { scope, expires: None };
     let (outcome, ()) =
         tokio::join!(setup.call("write", write("src/a/b.txt")), answer(&setup, always));
@@ -153,15 +153,14 @@ async fn a_call_that_policy_takes_away_while_it_waits_does_not_run() {
 
 #[tokio::test]
 async fn an_answer_for_exactly_this_call_is_no_permission() {
-    for (scope, other_tool) in [(None, "permission_denied"), (Some("permission:files"), "success")]
-    {
+    for (scope, other_tool) in [("exact", "permission_denied"), ("permission:files", "success")] {
         let mut setup = Setup::with(With {
             person: Person::Silent,
             config: "[tools]\nprofile = \"full\"\n[limits]\napproval_timeout = \"3s\"",
             ..With::default()
         });
         setup.caller = toolgate::Caller::member("bo", "main");
-        let decision = Decision::AllowAlways { scope: scope.map(str::to_owned), expires: None };
+        let decision = Decision::AllowAlways { scope: scope.to_owned(), expires: None };
         let read = setup.call("read", json!({"path": "hello.txt"}));
         let (outcome, ()) = tokio::join!(read, answer(&setup, decision));
         assert_eq!(outcome, "hello\nworld\n");

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -88,19 +88,13 @@ impl Setup {
         let workspace = folder.path().join("ws");
         fs::create_dir(&workspace).unwrap();
         fs::write(workspace.join("hello.txt"), "hello\nworld\n").unwrap();
-        let builder = Gate::builder()
-            .config(config::parse(with.config, "toolgate.toml").unwrap())
-            .data(folder.path().join("data"))
-            .workspace(workspace)
-            .clock(Arc::new(Noon))
-            .approver(Arc::new(with.person))
-            .tools(builtin())
-            .tool::<Hostile>();
-        let stages = |shared: &Arc<Shared>| -> Pipeline {
-            with.without.map_or_else(|| standard(shared), |name| standard(shared).without(name))
-        };
-        let gate = (with.more)(builder).build_with(stages).unwrap();
+        let gate = gate(folder.path(), with);
         Self { gate, caller: Caller::owner("main"), folder }
+    }
+
+    /// Another gate before the same files, as after a restart.
+    pub(crate) fn again(&self, with: With) -> Gate {
+        gate(self.folder.path(), with)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -138,6 +132,21 @@ impl Setup {
         entries.reverse();
         entries
     }
+}
+
+fn gate(folder: &Path, with: With) -> Gate {
+    let builder = Gate::builder()
+        .config(config::parse(with.config, "toolgate.toml").unwrap())
+        .data(folder.join("data"))
+        .workspace(folder.join("ws"))
+        .clock(Arc::new(Noon))
+        .approver(Arc::new(with.person))
+        .tools(builtin())
+        .tool::<Hostile>();
+    let stages = |shared: &Arc<Shared>| -> Pipeline {
+        with.without.map_or_else(|| standard(shared), |name| standard(shared).without(name))
+    };
+    (with.more)(builder).build_with(stages).unwrap()
 }
 
 /// The result as text, or the error in one line.

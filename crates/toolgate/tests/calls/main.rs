@@ -18,4 +18,5 @@ mod registry;
 mod reloading;
 mod stages;
 mod streaming;
+mod trusting;
 mod wire;

@@ -105,7 +105,7 @@ impl Machine {
     }
 
     /// Waits until a call asks.
-    fn question(&self) -> Value {
+    pub(crate) fn question(&self) -> Value {
         let mut question = None;
         self.until("a call asks", || {
             let list = self.run(&["approvals", "list", "--json"]).json();

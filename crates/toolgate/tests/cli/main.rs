@@ -7,10 +7,13 @@
     reason = "the real binary is started, and a failed setup should fail the test"
 )]
 
+mod answering;
 mod asking;
 mod calling;
 mod checking;
+mod emergency;
 mod formats;
 mod helper;
 mod operating;
 mod remembering;
+mod suggesting;

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use store::{Permission, PermissionState};
 use tempfile::TempDir;
 use toolgate::{
-    BoxFuture, CallId, Caller, Capability, Gate, GateBuilder, Request, UpdateSink, Updates, builtin,
+    Approver, BoxFuture, CallId, Caller, Capability, Gate, GateBuilder, Question, Reply, Request,
+    UpdateSink, Updates, builtin,
 };
 
 /// Longer than anything takes, also on a machine that does much else.
@@ -39,12 +40,17 @@ impl Setup {
         Self::with(AUTO).await
     }
 
-    /// In the configuration, `BESIDE` is the folder beside the workspace.
-    pub(crate) async fn with(config: &str) -> Self {
-        Self::built(config, |builder| builder).await
+    /// Somebody is there, who answers as another process would.
+    pub(crate) async fn asking(config: &str) -> Self {
+        Self::build(config, |gate| gate.approver(Arc::new(Silent))).await
     }
 
-    pub(crate) async fn built(config: &str, more: impl FnOnce(GateBuilder) -> GateBuilder) -> Self {
+    /// In the configuration, `BESIDE` is the folder beside the workspace.
+    pub(crate) async fn with(config: &str) -> Self {
+        Self::build(config, |gate| gate).await
+    }
+
+    pub(crate) async fn build(config: &str, more: impl FnOnce(GateBuilder) -> GateBuilder) -> Self {
         // Not in `/tmp`, which is another one inside.
         let folder = tempfile::Builder::new().prefix("commands-test-").tempdir_in("/var/tmp");
         let folder = folder.unwrap();
@@ -144,6 +150,20 @@ impl Setup {
         })
         .await;
         Begun(call)
+    }
+}
+
+/// Is there, and says nothing.
+#[derive(Debug)]
+struct Silent;
+
+impl Approver for Silent {
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::pending())
     }
 }
 

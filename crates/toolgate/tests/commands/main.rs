@@ -14,11 +14,13 @@
 
 mod advisories;
 mod alone;
+mod approving;
 mod basics;
 #[expect(dead_code, reason = "the tests of the command line use all of it")]
 #[path = "../cli/helper.rs"]
 mod cli;
 mod conflicts;
+mod emergency;
 mod environment;
 mod harmless;
 mod helper;
@@ -27,6 +29,7 @@ mod lifetime;
 mod network;
 mod output;
 mod processes;
+mod prompting;
 mod settings;
 mod terminal;
 mod undoing;
@@ -57,7 +60,10 @@ fn main() {
     trials.extend(settings::trials());
     trials.extend(within::trials());
     trials.extend(terminal::trials());
+    trials.extend(emergency::trials());
     trials.extend(work::trials());
+    trials.extend(approving::trials());
+    trials.extend(prompting::trials());
     trials.extend(advisories::trials());
     trials.extend(harmless::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

@@ -13,6 +13,7 @@ use crate::helper::{AUTO, Setup, has, trial};
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_named_host_is_reached_and_another_is_not", a_named_host_is_reached),
+        trial("what_a_command_fetches_is_untrusted", what_a_command_fetches_is_untrusted),
         trial("nobody_is_reached_without_a_name", nobody_is_reached_without_a_name),
     ]
 }
@@ -38,6 +39,17 @@ pub(crate) fn server() -> SocketAddr {
 /// Asks through the proxy also for this machine, which programs otherwise ask directly.
 pub(crate) fn get(address: SocketAddr) -> String {
     format!("curl -sS --max-time 20 http://{address}/")
+}
+
+async fn what_a_command_fetches_is_untrusted() {
+    let named = server();
+    let config = format!("{AUTO}[tools.exec.network]\nallow = [\"{named}\"]\n");
+    let setup = Setup::with(&config).await;
+    // What is in a script is not known, so neither is whether it stays on this machine.
+    setup.file("script.sh", "true");
+    setup.sh("sh script.sh").await;
+    let sources = setup.gate.sources(&setup.caller).await.unwrap();
+    assert_eq!(sources.as_ref(), [format!("a command that reached {named}")]);
 }
 
 async fn a_named_host_is_reached() {

@@ -42,7 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A command at a terminal, and who sits there.
-struct Person {
+pub(crate) struct Person {
     child: Child,
     keyboard: File,
     screen: Arc<Mutex<String>>,
@@ -50,7 +50,7 @@ struct Person {
 }
 
 impl Person {
-    fn at(machine: &Machine, args: &[&str]) -> Self {
+    pub(crate) fn at(machine: &Machine, args: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC);
         let master = master.unwrap();
         grantpt(&master).unwrap();
@@ -81,12 +81,12 @@ impl Person {
         Self { child, keyboard, screen, seen: 0 }
     }
 
-    fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits until `text` is shown, after what was waited for before; gives what came before it.
-    fn sees(&mut self, text: &str) -> String {
+    pub(crate) fn sees(&mut self, text: &str) -> String {
         let begin = Instant::now();
         loop {
             let screen = self.screen.lock().unwrap().clone();
@@ -101,7 +101,7 @@ impl Person {
     }
 
     /// Waits for the end of the command, and gives its exit code.
-    fn ends(mut self) -> i32 {
+    pub(crate) fn ends(mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap()
     }
 }

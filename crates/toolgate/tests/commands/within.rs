@@ -98,6 +98,10 @@ fn a_command_on_the_host_is_nobody() {
         "permissions revoke exec".to_owned(),
         "approvals allow 7f8f6a34".to_owned(),
         format!("undo {undoable}"),
+        "policy suggest --accept 1".to_owned(),
+        "emergency stop".to_owned(),
+        "emergency resume".to_owned(),
+        "emergency override --for 1m --reason x".to_owned(),
         "call get_current_time {} --yes".to_owned(),
     ] {
         // Also where nobody of its family is left.

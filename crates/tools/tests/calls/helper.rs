@@ -10,14 +10,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use crate::machine::KeepsAll;
 use ignore::{WalkBuilder, WalkState};
 use serde_json::Value;
 use tempfile::TempDir;
 use tool::{
     Block, CallId, CallIds, Caller, Capability, Change, ChangeKind, ChangeLog, Changed, Clock,
-    Commit, ContextParts, Digest, Disk, Exec, Expect, FileChange, FileContent, FileKind, FilePath,
-    FileStat, FileState, Ignored, Live, Need, Net, Opened, PathFact, Plan, ToolContext, ToolError,
-    ToolResult, Updates, Visit, Walk, WalkEntry,
+    Commit, ContextParts, Digest, Disk, Exec, Execution, Expect, FileChange, FileContent, FileKind,
+    FilePath, FileStat, FileState, Ignored, Live, Need, Net, Opened, PathFact, Plan, ToolContext,
+    ToolError, ToolResult, Updates, Visit, Walk, WalkEntry,
 };
 
 /// A workspace to call tools in.
@@ -94,7 +95,11 @@ impl Setup {
             clock: Arc::new(TestClock),
             updates: Updates::default(),
             disk: (!tool.info().uses.is_empty()).then(|| Arc::new(disk) as Arc<dyn Disk>),
-            exec: self.exec.clone().filter(|_| tool.info().uses.contains(&Capability::Exec)),
+            exec: self
+                .exec
+                .clone()
+                .filter(|_| tool.info().uses.contains(&Capability::Exec))
+                .map(|exec| Execution { exec, review: Arc::new(KeepsAll), pinned: None }),
             net: self.net.clone(),
             log: Arc::new(NoLog),
         });

@@ -7,8 +7,8 @@ use std::{
 
 use tokio::sync::Notify;
 use tool::{
-    BoxFuture, Caller, Captured, Ended, Exec, How, OutputPart, Place, Process, ProcessStatus, Ran,
-    Review, Run, Start, Stream, Terminal, ToolError,
+    BoxFuture, Caller, Captured, Ended, Exec, Extent, How, Keep, OutputPart, Pinned, Place,
+    Process, ProcessStatus, Proposal, Ran, Review, Run, Start, Stream, Terminal, ToolError,
 };
 
 /// The machine.
@@ -61,12 +61,17 @@ impl Exec for Machine {
         Box::pin(async { Ok(self.ran.lock().unwrap().take().unwrap()) })
     }
 
-    fn interact<'a>(
-        &'a self,
-        _: Start<'a>,
-        _: &'a dyn Review,
-    ) -> BoxFuture<'a, Result<Ran, ToolError>> {
+    fn interact<'a>(&'a self, _: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async { Err(ToolError::internal("nobody sits here")) })
+    }
+
+    fn pin<'a>(
+        &'a self,
+        _: &'a Caller,
+        _: &'a Run,
+        _: &'a [String],
+    ) -> BoxFuture<'a, Result<Pinned, ToolError>> {
+        Box::pin(async { Err(ToolError::internal("nobody is asked here")) })
     }
 
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>> {
@@ -84,6 +89,20 @@ impl Exec for Machine {
         let before = processes.len();
         processes.retain(|process| process.id() != id || process.status().ended.is_none());
         processes.len() < before
+    }
+}
+
+/// Nothing is looked at.
+#[derive(Debug)]
+pub(crate) struct KeepsAll;
+
+impl Review for KeepsAll {
+    fn is_wanted(&self, _: Extent) -> bool {
+        false
+    }
+
+    fn judge<'a>(&'a self, _: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
+        Box::pin(async { Ok(Keep::All) })
     }
 }
 

@@ -12,9 +12,10 @@ use rustix::{
     fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat},
     io::Errno,
 };
-use tool::{Digest, Expect, FileContent, FilePath, FileState, Live, ToolError};
+use tool::{Digest, Expect, Extent, FileContent, FilePath, FileState, Live, ToolError};
 
 use super::{
+    lost::Lost,
     notes::Notes,
     tidy::{Kind, is_marked, open_tidy},
 };
@@ -33,6 +34,14 @@ pub(super) struct Collector<'a> {
     since: Since,
     wanted: Vec<Wanted>,
     notes: Notes,
+    lost: Lost,
+}
+
+/// What a command changed, what has to be said about it, and what would be lost by it.
+pub(super) struct Found {
+    pub(super) wanted: Vec<Wanted>,
+    pub(super) notes: Vec<String>,
+    pub(super) lost: Extent,
 }
 
 /// One entry of the upper layer, and what is beneath it.
@@ -62,7 +71,8 @@ impl Entry<'_> {
 
 impl<'a> Collector<'a> {
     pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Since) -> Self {
-        Self { workspace, live, since, wanted: Vec::new(), notes: Notes::default() }
+        let (wanted, notes, lost) = (Vec::new(), Notes::default(), Lost::default());
+        Self { workspace, live, since, wanted, notes, lost }
     }
 
     /// Goes through all of the upper layer.
@@ -73,8 +83,8 @@ impl<'a> Collector<'a> {
         self.folder(&upper, Some(&lower), Path::new(""))
     }
 
-    pub(super) fn done(self) -> (Vec<Wanted>, Vec<String>) {
-        (self.wanted, self.notes.done())
+    pub(super) fn done(self) -> Found {
+        Found { wanted: self.wanted, notes: self.notes.done(), lost: self.lost.extent() }
     }
 
     fn folder(
@@ -126,7 +136,7 @@ impl<'a> Collector<'a> {
         if protected.is_none() && kind == Kind::Folder {
             let folder = open_folder(lower, entry.name, Links::Refused);
             let folder = folder.map_err(|errno| problem::writing(&entry.path(), errno))?;
-            protected = self.protected_in(&folder, &entry.inner)?;
+            protected = self.lose(&folder, &entry.inner)?;
         }
         if let Some(why) = protected {
             self.leave_out(&entry.inner, &why);
@@ -187,7 +197,7 @@ impl<'a> Collector<'a> {
         if is_opaque
             && let Some(lower) = entry.lower.filter(|_| entry.lies_on(Kind::Folder))
             && let Ok(old) = open_folder(lower, entry.name, Links::Refused)
-            && let Some(why) = self.protected_in(&old, &entry.inner)?
+            && let Some(why) = self.lose(&old, &entry.inner)?
         {
             self.leave_out(&entry.inner, &why);
             return Ok(());
@@ -243,6 +253,9 @@ impl<'a> Collector<'a> {
     }
 
     fn want(&mut self, entry: &Entry<'_>, content: Content) {
+        if let Some(beneath) = &entry.beneath {
+            self.lost.add(&entry.inner, beneath);
+        }
         let (path, since) = (entry.path(), Some(self.since));
         self.wanted.push(Wanted { path, expect: Expect::Anything, content, since });
     }
@@ -270,22 +283,27 @@ impl<'a> Collector<'a> {
         rule.map(|rule| format!("it is protected by rule `{rule}`"))
     }
 
-    /// Why a folder may not be removed because of what is in it.
-    fn protected_in(&self, folder: &OwnedFd, inner: &Path) -> Result<Option<String>, ToolError> {
-        let mut found = None;
+    /// Counts what is in a folder that is to be lost; or says why it may not be, because of what is
+    /// in it.
+    fn lose(&mut self, folder: &OwnedFd, inner: &Path) -> Result<Option<String>, ToolError> {
+        let (mut found, mut lost) = (None, Lost::default());
         let mut look = |visited: Visited<'_>| {
             let path = inner.join(visited.inner);
             if let Some(why) = self.rule(&path, Kind::of(visited.stat)) {
                 found = Some(format!("`{}` is in it, and {why}", path.display()));
                 return Err(io::ErrorKind::Interrupted.into());
             }
+            lost.add(&path, visited.stat);
             Ok(())
         };
         let mut hashing = Hashing { live: self.live, visit: &mut look };
         let visited = visit(folder, &mut hashing);
         match (visited, found) {
             (_, Some(why)) => Ok(Some(why)),
-            (Ok(()), None) => Ok(None),
+            (Ok(()), None) => {
+                self.lost.merge(&lost);
+                Ok(None)
+            }
             (Err(error), None) => {
                 Err(problem::reading(&FilePath::new(&inner.to_string_lossy()), error))
             }

@@ -6,6 +6,7 @@
 
 mod collect;
 mod layers;
+mod lost;
 mod notes;
 mod propose;
 mod sweeper;
@@ -18,10 +19,16 @@ use std::{
 };
 
 use tool::{
-    CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Keep, Live, Proposed, ToolError,
+    CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Extent, Keep, Live, Proposal,
+    ToolError,
 };
 
-use self::{collect::Collector, layers::Layers, propose::propose, sync::sync};
+use self::{
+    collect::{Collector, Found},
+    layers::Layers,
+    propose::propose,
+    sync::sync,
+};
 pub(crate) use self::{
     layers::{sweep, sweep_abandoned},
     sweeper::Sweeper,
@@ -123,8 +130,8 @@ impl Overlay {
         if let Some(upper) = layers.upper()? {
             collector.all(&upper)?;
         }
-        let (wanted, notes) = collector.done();
-        Ok(Collected { workspace, layers, wanted, notes })
+        let Found { wanted, notes, lost } = collector.done();
+        Ok(Collected { workspace, layers, wanted, notes, lost })
     }
 
     /// Makes all changes of the command, or none: [`Overlay::collect`], then
@@ -141,18 +148,30 @@ pub struct Collected {
     layers: Layers,
     wanted: Vec<Wanted>,
     notes: Vec<String>,
+    lost: Extent,
 }
 
 impl Collected {
+    /// What would be lost if all changes were kept.
+    pub const fn lost(&self) -> Extent {
+        self.lost
+    }
+
     /// The changes, for people to look at. May block.
-    pub fn proposed(&self) -> Vec<Proposed> {
-        self.wanted.iter().map(|wanted| propose(&self.workspace, wanted)).collect()
+    pub fn proposal(&self) -> Proposal {
+        let changes = self.wanted.iter().map(|wanted| propose(&self.workspace, wanted));
+        Proposal { changes: changes.collect(), lost: self.lost }
+    }
+
+    /// Whether nothing changed.
+    pub const fn is_empty(&self) -> bool {
+        self.wanted.is_empty()
     }
 
     /// Makes the changes that are to be kept, all of them or none. Fails, naming it, if something
     /// that the command changed was changed by somebody else meanwhile. May block.
     pub fn commit(self, making: Commit<'_>, keep: &Keep) -> Result<Committed, ToolError> {
-        let Self { workspace, layers: _layers, mut wanted, notes } = self;
+        let Self { workspace, layers: _layers, mut wanted, notes, lost: _ } = self;
         match keep {
             Keep::All => {}
             Keep::Nothing => wanted.clear(),

@@ -2,15 +2,15 @@
 
 use std::{fmt::Write as _, fs::File, io::Read as _, os::fd::OwnedFd, time::Duration};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{FileType, Mode, OFlags, openat};
 use similar::TextDiffConfig;
-use tool::{ChangeKind, FileContent, FilePath, FileState, Proposed};
+use tool::{ChangeKind, Digest, FileContent, FilePath, FileState, Live, Proposed};
 
 use crate::{
-    beneath::{Links, open_file},
+    beneath::{Links, open_file, open_folder},
     commit::{Content, Moved, Wanted},
     stat::stat_at,
-    tree::names,
+    tree::{Hashing, Visited, names, visit},
     workspace::Workspace,
 };
 
@@ -32,12 +32,50 @@ pub(super) fn propose(workspace: &Workspace, wanted: &Wanted) -> Proposed {
     };
     let old = || text(open_file(&workspace.root, path.as_str(), Links::Refused).ok()?.0);
     let (what, diff) = match &wanted.content {
-        Content::Removed => ("removed".to_owned(), old().map(|old| unified(path, &old, ""))),
+        Content::Removed => match open_folder(&workspace.root, path.as_str(), Links::Refused) {
+            Ok(folder) => removed_folder(&folder, path),
+            Err(_) => {
+                let bytes = beneath.as_ref().map_or(0, |stat| stat.bytes);
+                (format!("removed, {bytes} bytes"), old().map(|old| unified(path, &old, "")))
+            }
+        },
         Content::Moved(moved) => described(path, moved, old),
         Content::Given(FileContent::FolderMode(mode)) => (format!("folder mode {mode:o}"), None),
         Content::Given(_) => (String::new(), None),
     };
-    Proposed { path: path.clone(), change, what, diff }
+    Proposed { path: path.clone(), change, what, diff, after: after(&wanted.content) }
+}
+
+const fn after(content: &Content) -> Option<Digest> {
+    let Content::Moved(Moved { state, .. }) = content else { return None };
+    match state {
+        FileState::File { digest, .. } | FileState::Tree { digest, .. } => Some(*digest),
+        FileState::Absent | FileState::Link { .. } | FileState::Folder { .. } => None,
+    }
+}
+
+/// A folder that is removed, with the name of every file in it.
+fn removed_folder(folder: &OwnedFd, path: &FilePath) -> (String, Option<String>) {
+    let (mut shown, mut files, mut bytes) = (String::new(), 0_u64, 0_u64);
+    let mut look = |visited: Visited<'_>| {
+        if FileType::from_raw_mode(visited.stat.st_mode) == FileType::Directory {
+            return Ok(());
+        }
+        let size = u64::try_from(visited.stat.st_size).unwrap_or(0);
+        files += 1;
+        bytes += size;
+        if (shown.len() as u64) < MAX_BYTES {
+            let _ = writeln!(shown, "--- a/{path}/{} ({size} bytes)", visited.inner.display());
+        }
+        Ok(())
+    };
+    let live = Live::default();
+    let complete = visit(folder, &mut Hashing { live: &live, visit: &mut look }).is_ok();
+    let listed = shown.lines().count() as u64;
+    if listed < files || !complete {
+        let _ = writeln!(shown, "... and more; {files} files in all were counted");
+    }
+    (format!("folder removed, with {files} files of {bytes} bytes"), Some(shown))
 }
 
 fn described(

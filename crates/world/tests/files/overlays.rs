@@ -388,7 +388,8 @@ fn what_changed_is_shown_before_it_is_kept() {
     fs::write(running.upper("fresh/picture"), b"\x89PNG\0").unwrap();
     let collected = running.overlay.collect(&Live::default()).unwrap();
     let mut shown: Vec<_> = collected
-        .proposed()
+        .proposal()
+        .changes
         .into_iter()
         .map(|one| (one.path.to_string(), one.what, one.diff.unwrap_or_default()))
         .collect();

@@ -11,7 +11,7 @@ use toolgate::Plan;
 use super::Shown;
 use crate::{
     output::{self, Colour},
-    terminal::visible,
+    visible::visible,
 };
 
 /// The rule for what cannot be understood at all.

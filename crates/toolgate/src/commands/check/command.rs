@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
 use config::{Ask, Security, Tools};
 use policy::{
-    Situation,
+    Situation, Untrusted,
     shell::{Analysis, Command, SafeList, analyse},
     url::UrlRules,
 };
@@ -13,7 +13,7 @@ use tool::{Action, After, Argv, Facts, Inlet, Run, Step};
 use toolgate::{Caller, Need, Plan};
 
 use super::{Checker, Input, Shown, answer::Answer};
-use crate::{cli::Global, context, terminal::visible};
+use crate::{cli::Global, context, visible::visible};
 
 /// Stands before the name of a program that no trusted folder has.
 const MISSING: &str = "?";
@@ -62,7 +62,7 @@ impl Commands {
         // What a machine lacks says nothing about the line.
         let find = |name: &str| self.find(name).or_else(|| Some(format!("{MISSING}{name}")));
         let plan = Plan::from([Need::Run(Run::new(line))]);
-        policy::complete(plan, &self.tools.exec, self.safe.known(&find))
+        policy::complete(plan, &self.tools, self.safe.known(&find))
     }
 
     fn find(&self, name: &str) -> Option<String> {
@@ -73,7 +73,7 @@ impl Commands {
 impl Checker for Commands {
     async fn one(&self, text: &str) -> Result<Shown> {
         let Self { tools, urls, safe: _, caller } = self;
-        let situation = Situation { tools, urls, caller };
+        let situation = Situation { tools, urls, caller, untrusted: Untrusted::default() };
         let decision = policy::decide(situation, &self.plan(text), &Facts::default());
         Answer { input: text.into(), decision, plan: None }.shown()
     }

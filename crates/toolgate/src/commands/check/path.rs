@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use config::Tools;
-use policy::{Situation, url::UrlRules};
+use policy::{Situation, Untrusted, url::UrlRules};
 use serde_json::Value;
 use tool::{Capabilities as _, Facts};
 use toolgate::{Caller, FilePath, Gate, Need, Plan};
@@ -51,7 +51,9 @@ impl Checker for Paths {
         let fact = self.gate.world().disk(&self.caller).and_then(|disk| disk.look(&need));
         let (plan, facts) = (Arc::new(Plan::from([need])), Facts { paths: vec![fact] });
         let urls = UrlRules::new(&self.tools.web.network);
-        let situation = Situation { tools: &self.tools, urls: &urls, caller: &self.caller };
+        let untrusted = Untrusted::default();
+        let situation =
+            Situation { tools: &self.tools, urls: &urls, caller: &self.caller, untrusted };
         let decision = policy::decide(situation, &plan, &facts);
         Answer { input: text.into(), decision, plan: Some(plan) }.shown()
     }

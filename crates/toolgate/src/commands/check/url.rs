@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use config::Tools;
 use policy::{
-    Decision, Situation, Verdict,
+    Decision, Situation, Untrusted, Verdict,
     url::{UrlRules, check, explain},
 };
 use serde_json::Value;
@@ -66,7 +66,11 @@ impl Urls {
     fn decision(&self, url: &str, plan: &Plan) -> Decision {
         let door = explain(url, self.addresses(url), &self.rules);
         let (tools, urls, caller) = (&self.tools, &self.rules, &Caller::owner("main"));
-        let asked = policy::decide(Situation { tools, urls, caller }, plan, &Facts::default());
+        let asked = policy::decide(
+            Situation { tools, urls, caller, untrusted: Untrusted::default() },
+            plan,
+            &Facts::default(),
+        );
         if asked.verdict == Verdict::Ask && door.verdict == Verdict::Allow { asked } else { door }
     }
 

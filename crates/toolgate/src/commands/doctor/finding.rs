@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     output::{self, Colour},
-    terminal::visible,
+    visible::visible,
 };
 
 /// How bad it is.

@@ -2,14 +2,17 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, Write},
+    io::{self, Write},
 };
 
-use rustix::termios::tcgetwinsize;
-use tool::{ChangeKind, Keep, Proposed, Review};
+use tool::{Extent, Keep, Proposal, Proposed, Review};
 use toolgate::{BoxFuture, FilePath, ToolError};
 
-use crate::{output, terminal::visible};
+use crate::{
+    changes::{answer, page, summary, whole},
+    output,
+    visible::visible,
+};
 
 /// The person at the terminal, or what they said beforehand.
 #[derive(Debug)]
@@ -20,13 +23,17 @@ pub(super) enum AtTerminal {
 }
 
 impl Review for AtTerminal {
-    fn judge<'a>(&'a self, proposed: &'a [Proposed]) -> BoxFuture<'a, Result<Keep, ToolError>> {
+    fn is_wanted(&self, _: Extent) -> bool {
+        true
+    }
+
+    fn judge<'a>(&'a self, proposal: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
         Box::pin(async move {
             match self {
                 Self::KeepsAll => Ok(Keep::All),
                 Self::DropsAll => Ok(Keep::Nothing),
                 Self::Asks => {
-                    let proposed = proposed.to_vec();
+                    let proposed = proposal.changes.clone();
                     let asked = tokio::task::spawn_blocking(move || ask(&proposed)).await;
                     Ok(asked.map_err(ToolError::internal)?.unwrap_or_else(|_| {
                         output::note(
@@ -50,9 +57,9 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
     loop {
         write!(tty, "[v] view  [k] keep all  [p] pick  [d] drop all (default): ")?;
         tty.flush()?;
-        match answer(&tty)?.as_deref() {
+        match answer(&tty)?.map(|line| line.to_lowercase()).as_deref() {
             Some("v" | "view") => {
-                let all: String = proposed.iter().map(shown).collect();
+                let all: String = proposed.iter().map(whole).collect();
                 page(&mut tty, &all)?;
             }
             Some("k" | "keep") => return Ok(Keep::All),
@@ -71,10 +78,10 @@ fn pick(tty: &mut File, proposed: &[Proposed]) -> io::Result<Keep> {
             writeln!(tty, "{}", summary(number + 1, one))?;
             write!(tty, "[y] keep  [v] view  [n] drop (default): ")?;
             tty.flush()?;
-            match answer(tty)?.as_deref() {
+            match answer(tty)?.map(|line| line.to_lowercase()).as_deref() {
                 Some("y" | "yes") => kept.push(one.path.clone()),
                 Some("v" | "view") => {
-                    page(tty, &shown(one))?;
+                    page(tty, &whole(one))?;
                     continue;
                 }
                 None | Some(_) => {}
@@ -83,56 +90,4 @@ fn pick(tty: &mut File, proposed: &[Proposed]) -> io::Result<Keep> {
         }
     }
     Ok(Keep::Only(kept))
-}
-
-fn answer(tty: &File) -> io::Result<Option<String>> {
-    let mut line = String::new();
-    let read = BufReader::new(tty).read_line(&mut line)?;
-    Ok((read > 0).then(|| line.trim().to_lowercase()))
-}
-
-fn summary(number: usize, one: &Proposed) -> String {
-    let Proposed { path, change, what, diff: _ } = one;
-    let word = match change {
-        ChangeKind::Created => "new",
-        ChangeKind::Modified => "changed",
-        ChangeKind::Deleted => "deleted",
-    };
-    format!("  {number:>3}  {word:<8} {}  ({})", visible(path.as_str()), visible(what))
-}
-
-/// One change, line by line where it is text.
-fn shown(one: &Proposed) -> String {
-    let Some(diff) = &one.diff else {
-        return format!("\n{}\n", summary(0, one).trim_start_matches([' ', '0']));
-    };
-    let colour = |line: &str| match line.chars().next() {
-        Some('+') => "32",
-        Some('-') => "31",
-        Some('@') => "36",
-        _ => "0",
-    };
-    let lines =
-        diff.lines().map(|line| format!("\x1b[{}m{}\x1b[0m\n", colour(line), visible(line)));
-    format!("\n{}", lines.collect::<String>())
-}
-
-/// A screenful at a time.
-fn page(tty: &mut File, text: &str) -> io::Result<()> {
-    let rows = tcgetwinsize(&*tty).map_or(24, |size| usize::from(size.ws_row.max(5)));
-    let lines: Vec<_> = text.lines().collect();
-    let mut pages = lines.chunks(rows - 2).peekable();
-    while let Some(lines) = pages.next() {
-        for line in lines {
-            writeln!(tty, "{line}")?;
-        }
-        if pages.peek().is_some() {
-            write!(tty, "[Enter] more  [q] enough: ")?;
-            tty.flush()?;
-            if answer(tty)?.is_none_or(|answer| answer.starts_with('q')) {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
 }

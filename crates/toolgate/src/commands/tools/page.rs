@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use toolgate::ToolInfo;
 
 use super::{Status, look};
-use crate::{output, terminal::visible};
+use crate::{output, visible::visible};
 
 /// The whole page.
 pub(super) fn in_full(view: &View, info: &ToolInfo, status: &Status<'_>) -> String {

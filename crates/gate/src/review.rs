@@ -1,0 +1,110 @@
+//! Lets a person see what a command changed before it is kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use policy::{Decision, Verdict};
+use tool::{BoxFuture, Digest, Extent, Keep, Proposal, Proposed, Review, ToolError};
+
+use crate::{
+    ask::{Asked, Shown, ask},
+    call::Learning,
+    shared::Shared,
+    slots::Slot,
+    subject::{Exact, Subject},
+};
+
+/// More changes than these are more than a person reads.
+const MAX_CHANGES: usize = 10_000;
+/// So much of them is shown line by line.
+const MAX_DIFF: usize = 1 << 20;
+
+/// Holds the changes of one call until somebody has agreed to them, where they are large.
+#[derive(Debug)]
+pub(crate) struct HoldsChanges {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) subject: Subject,
+    pub(crate) learnt: Arc<Learning>,
+    /// Given back while a person is waited for.
+    pub(crate) slot: Arc<Mutex<Option<Slot>>>,
+}
+
+impl Review for HoldsChanges {
+    fn is_wanted(&self, lost: Extent) -> bool {
+        self.decide(lost).is_some()
+    }
+
+    fn judge<'a>(&'a self, proposal: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
+        Box::pin(async move {
+            // Between the two looks the configuration may have changed.
+            let Some(decision) = self.decide(proposal.lost) else { return Ok(Keep::All) };
+            let changes = self.shown(&proposal.changes)?;
+            let subject = Subject { exact: self.exact(&proposal.changes), ..self.subject.clone() };
+            // Waiting for a person takes none of the call's time, and holds no slot.
+            let _paused = self.subject.live.pause();
+            drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take());
+            // What is agreed to is what is seen: nothing of it can be remembered.
+            let shown = Shown { scopes: Vec::new(), changes };
+            let asked = ask(&self.shared, &subject, &decision, shown).await;
+            let Asked { approval, .. } = asked.map_err(dropped)?;
+            let mut learnt = self.learnt.now();
+            learnt.approval = Some(approval);
+            learnt.decision = Some(decision);
+            Ok(Keep::All)
+        })
+    }
+}
+
+impl HoldsChanges {
+    /// Why somebody has to look, if anybody has.
+    fn decide(&self, lost: Extent) -> Option<Decision> {
+        let settings = self.shared.settings.load();
+        let decision = policy::review(&settings.config.tools, &self.subject.plan, lost)?;
+        let decision = self.shared.alarm.weigh(decision, || self.shared.world.clock().now());
+        if decision.verdict == Verdict::Ask {
+            return Some(decision);
+        }
+        // An override of the owner's is what the changes rest on.
+        self.learnt.now().decision = Some(decision);
+        None
+    }
+
+    /// The call and exactly these changes.
+    fn exact(&self, changes: &[Proposed]) -> Exact {
+        let own = &self.subject.exact;
+        let mut parts = vec![own.fingerprint.as_bytes().to_vec()];
+        for Proposed { path, change: _, what, diff: _, after } in changes {
+            parts.extend([path.as_str().into(), what.as_bytes().to_vec()]);
+            parts.push(after.map(|after| after.as_bytes().to_vec()).unwrap_or_default());
+        }
+        let fingerprint = Digest::of_parts(parts.iter().map(Vec::as_slice));
+        Exact { fingerprint, ..own.clone() }
+    }
+
+    /// The changes as people see them: all of them by name, line by line as far as anybody reads.
+    fn shown(&self, changes: &[Proposed]) -> Result<Vec<Proposed>, ToolError> {
+        if changes.len() > MAX_CHANGES {
+            let reason = format!(
+                "the command ran and changed {} files, more than can be shown to a person, so nothing \
+                 was kept; change fewer at a time",
+                changes.len()
+            );
+            return Err(ToolError::denied("approve", "approval.too_long", reason));
+        }
+        let settings = self.shared.settings.load();
+        let mut left = MAX_DIFF;
+        let shown = |one: &Proposed| {
+            let fits = one.diff.as_ref().filter(|diff| diff.len() <= left);
+            let diff = fits.map(|diff| settings.redactor.text(diff).into_owned());
+            left = left.saturating_sub(diff.as_ref().map_or(0, String::len));
+            Proposed { diff, ..one.clone() }
+        };
+        Ok(changes.iter().map(shown).collect())
+    }
+}
+
+/// The command ran, and nothing is left of it.
+fn dropped(error: ToolError) -> ToolError {
+    let ToolError::Denied { stage, rule, reason } = error else { return error };
+    let reason = format!("the command ran, and what it changed was dropped: {reason}");
+    ToolError::Denied { stage, rule, reason }
+}

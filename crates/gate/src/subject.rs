@@ -1,0 +1,99 @@
+//! What a question is about.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use store::Wanted;
+use tool::{CallId, Caller, Digest, Live, Pinned, Plan, ToolError};
+
+use crate::{
+    call::{Call, Planned},
+    shared::Shared,
+    stages::OpenEntry,
+};
+
+/// One exact call, and what it depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    pub(crate) call: CallId,
+    pub(crate) exact: Exact,
+    pub(crate) args: Arc<Value>,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) pinned: Option<Arc<Pinned>>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) entry: Option<Arc<OpenEntry>>,
+}
+
+impl Subject {
+    /// Looks at what the call depends on, once: what a person agrees to is what runs.
+    pub(crate) async fn of(shared: &Shared, call: &mut Call) -> Result<Self, ToolError> {
+        if call.pinned.is_none() {
+            call.pinned = pin(shared, &call.caller, call.planned()?.plan()).await?;
+        }
+        Self::known(call)
+    }
+
+    /// With what is known about the call already.
+    pub(crate) fn known(call: &Call) -> Result<Self, ToolError> {
+        let (planned, tool) = (call.planned()?, call.tool()?.info().name.clone());
+        Ok(Self {
+            call: call.id,
+            exact: Exact::new(&call.caller, tool, planned, call.pinned.as_deref()),
+            args: planned.args().clone(),
+            plan: planned.plan().clone(),
+            pinned: call.pinned.clone(),
+            live: call.live.clone(),
+            entry: call.entry.clone(),
+        })
+    }
+}
+
+/// Who wants exactly what.
+#[derive(Debug, Clone)]
+pub(crate) struct Exact {
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) tool: Arc<str>,
+    pub(crate) fingerprint: Digest,
+}
+
+impl Exact {
+    pub(crate) fn new(
+        caller: &Arc<Caller>,
+        tool: Arc<str>,
+        planned: &Planned,
+        pinned: Option<&Pinned>,
+    ) -> Self {
+        let call = planned.fingerprint();
+        let pinned = pinned.map(Pinned::digest);
+        let fingerprint = pinned.map_or(call, |pinned| {
+            Digest::of_parts([call, pinned].iter().map(|digest| digest.as_bytes().as_slice()))
+        });
+        Self { caller: caller.clone(), tool, fingerprint }
+    }
+
+    /// What an earlier answer must be about to be one to this.
+    pub(crate) fn wanted<'a>(&'a self, rule: &'a str, scopes: &'a [String]) -> Wanted<'a> {
+        let Self { caller, tool, fingerprint } = self;
+        Wanted {
+            user: &caller.user,
+            agent: &caller.agent,
+            session: &caller.session,
+            tool,
+            rule,
+            fingerprint: *fingerprint,
+            scopes,
+        }
+    }
+}
+
+/// What the command of a plan depends on now.
+pub(crate) async fn pin(
+    shared: &Shared,
+    caller: &Caller,
+    plan: &Plan,
+) -> Result<Option<Arc<Pinned>>, ToolError> {
+    let Some(run) = plan.command() else { return Ok(None) };
+    let exec = shared.world.exec(caller)?;
+    let scripts = policy::shell::scripts(&run.command);
+    Ok(Some(Arc::new(exec.pin(caller, run, &scripts).await?)))
+}

@@ -1,0 +1,159 @@
+//! A question in words, so that nothing can hide in it.
+
+use std::{
+    fmt::Write as _,
+    time::{Duration, SystemTime},
+};
+
+use serde_json::Value;
+use store::{ApprovalId, EXACT, NewApproval};
+use tool::Run;
+use toolgate::Need;
+
+use crate::{
+    changes::summary,
+    visible::{visible, visible_code, warnings},
+};
+
+/// All of a question, wherever it is shown.
+pub(crate) fn shown(id: &ApprovalId, request: &NewApproval) -> String {
+    let NewApproval { user, agent, session, tool, input, plan, effects, reason, .. } = request;
+    let NewApproval { cwd, changes, untrusted, place, .. } = request;
+    let [user, agent, session, tool] = [user, agent, session, tool].map(|text| visible(text));
+    let mut text = format!(
+        "\nAgent `{agent}` of `{user}`, in session `{session}`, wants to call `{tool}` (question {}).\n",
+        id.short()
+    );
+    let mut line = |what: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {what}");
+    };
+    line(format!("Why you are asked: {}", visible(reason)));
+    if let Some(run) = command(plan) {
+        let at = cwd.as_deref().unwrap_or(run.cwd.as_str());
+        let place = place.map(|place| format!(", on {place}")).unwrap_or_default();
+        line(format!("The command, in `{}`{place}:", visible(at)));
+        run.command.split('\n').for_each(|part| line(format!("  | {}", visible(part))));
+    }
+    needs_in_words(plan).into_iter().for_each(|need| line(format!("It would {need}")));
+    line(format!("Effects: {effects}"));
+    if !untrusted.is_empty() {
+        line("The session has read content that is not to be trusted:".to_owned());
+        untrusted.iter().for_each(|source| line(format!("  {}", visible(source))));
+    }
+    if !changes.is_empty() {
+        line(format!("It has run, and would change {} paths:", changes.len()));
+        (1..).zip(changes).for_each(|(number, one)| line(summary(number, one)));
+    }
+    line("Arguments:".to_owned());
+    line(indented(input).trim_start().to_owned());
+    strings(input).iter().flat_map(|text| warnings(text)).for_each(|warning| {
+        line(format!("Look closely: {warning}"));
+    });
+    text
+}
+
+/// The command of a recorded plan.
+fn command(plan: &Value) -> Option<Run> {
+    let needs = plan.as_array()?.iter();
+    let mut needs = needs.filter_map(|need| serde_json::from_value::<Need>(need.clone()).ok());
+    needs.find_map(|need| if let Need::Run(run) = need { Some(run) } else { None })
+}
+
+/// Every text in a value.
+fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(key, value)| [vec![key.as_str()], strings(value)].concat())
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// A scope as people say it.
+pub(crate) fn in_words(scope: &str) -> String {
+    if scope == EXACT {
+        return "exactly this call".to_owned();
+    }
+    match scope.split_once(':') {
+        Some(("folder", folder)) => format!("anything in the folder `{}`", visible(folder)),
+        Some(("host", host)) => {
+            format!("any request to `{}` that changes nothing there", visible(host))
+        }
+        Some(("permission", name)) => format!("everything that needs the permission `{name}`"),
+        Some(("program", program)) => {
+            let (words, rest) = program.split_once(" (").unwrap_or((program, ""));
+            let rest = visible(rest.trim_end_matches(')'));
+            format!("`{}` with these flags and any other arguments, {rest}", visible(words))
+        }
+        _ => visible(scope),
+    }
+}
+
+/// JSON over several lines, all of it visible.
+pub(crate) fn indented(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let lines: Vec<_> = text.lines().map(|line| format!("    {}", visible_code(line))).collect();
+    lines.join("\n")
+}
+
+/// A recorded plan as people say it.
+pub(crate) fn needs_in_words(plan: &Value) -> Vec<String> {
+    plan.as_array().into_iter().flatten().map(|need| visible(&need_in_words(need))).collect()
+}
+
+fn need_in_words(need: &Value) -> String {
+    serde_json::from_value::<Need>(need.clone())
+        .map_or_else(|_| need.to_string(), |need| need.to_string())
+}
+
+/// When an answer is forgotten that is given now.
+pub(crate) fn expiry(now: SystemTime, after: Option<Duration>) -> Option<SystemTime> {
+    after.and_then(|after| now.checked_add(after))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{in_words, needs_in_words};
+
+    #[test]
+    fn a_plan_is_said_in_words() {
+        let run = json!({"run": {"command": "ls -l", "cwd": ".", "env": {"A": "1"},
+            "place": "host", "lasting": "session", "reach": "everybody"}});
+        for (need, expected) in [
+            (json!({"read": "a.txt"}), "read `a.txt`"),
+            (json!({"write": "a\u{202e}"}), "write `a\\u{202e}`"),
+            (json!({"act": "send a mail"}), "send a mail"),
+            (json!({"use": "location"}), "use location"),
+            (
+                run,
+                "run `ls -l` in `.`, with A=`1`, on host, in the background, where its changes cannot \
+                 be undone, reaching the whole network",
+            ),
+            (json!({"new": 1}), r#"{"new":1}"#),
+        ] {
+            assert_eq!(needs_in_words(&json!([need])), [expected]);
+        }
+    }
+
+    #[test]
+    fn a_scope_is_said_in_words() {
+        for (scope, expected) in [
+            ("exact", "exactly this call"),
+            ("folder:/a b", "anything in the folder `/a b`"),
+            ("host:example.org", "any request to `example.org` that changes nothing there"),
+            (
+                "program:sed -i (in /ws, on host)",
+                "`sed -i` with these flags and any other arguments, in /ws, on host",
+            ),
+            ("permission:exec", "everything that needs the permission `exec`"),
+        ] {
+            assert_eq!(in_words(scope), expected);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a person agrees to about a command, and what runs then.
+
+use std::{fs, os::unix::fs::symlink, time::Duration};
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use store::{Answer, Approval, ApprovalFilter, Decision, Which};
+use toolgate::CallId;
+
+use crate::helper::{PATIENCE, Setup, error, id, trial, until};
+
+/// Every command is asked about.
+const ALWAYS: &str = "[tools]\nask = \"always\"\n";
+/// As it is by default.
+const SMART: &str = "";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("what_changed_after_it_was_agreed_to_does_not_run", nothing_else_runs),
+        trial("what_was_agreed_to_runs", what_was_agreed_to_runs),
+        trial("an_answer_is_remembered_for_the_same_script", remembered_for_the_same_script),
+        trial("large_changes_are_held_until_a_person_has_seen_them", large_changes_are_held),
+        trial("a_removed_folder_is_shown_with_every_file_in_it", a_folder_is_shown),
+        trial("what_is_made_again_is_not_held", what_is_made_again_is_not_held),
+        trial("nobody_there_drops_large_changes", nobody_there_drops_large_changes),
+        trial("a_call_that_waits_for_a_person_holds_no_slot", holds_no_slot),
+    ]
+}
+
+/// The one open question.
+async fn question(setup: &Setup) -> Approval {
+    let db = setup.gate.db().await.unwrap();
+    let filter = ApprovalFilter { which: Which::Pending, user: None, limit: 10 };
+    loop {
+        let mut open = db.approvals(&filter, std::time::SystemTime::now()).await.unwrap();
+        if let Some(question) = open.pop() {
+            return question;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn answer(setup: &Setup, decision: Decision) {
+    let id = question(setup).await.id;
+    let answer = Answer { decision, by: "ada".into(), message: None };
+    let db = setup.gate.db().await.unwrap();
+    db.answer_approval(&id, answer, std::time::SystemTime::now()).await.unwrap();
+}
+
+/// Calls, and answers after `meanwhile`.
+async fn agreed(setup: &Setup, args: Value, meanwhile: impl FnOnce(&Setup)) -> Value {
+    let person = async {
+        question(setup).await;
+        meanwhile(setup);
+        answer(setup, Decision::AllowOnce).await;
+    };
+    let both = async { tokio::join!(setup.call("exec", args), person) };
+    tokio::time::timeout(PATIENCE, both).await.unwrap().0
+}
+
+fn script(setup: &Setup, text: &str) {
+    setup.file("deploy.sh", &format!("#!/bin/sh\n{text}\n"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(setup.path("deploy.sh"), mode).unwrap();
+}
+
+/// A script, a folder, and a link to it.
+async fn project(config: &str) -> Setup {
+    let setup = Setup::asking(config).await;
+    script(&setup, "echo first > ran");
+    setup.file("one/deploy.sh", "echo one > ran");
+    setup.file("two/deploy.sh", "echo two > ran");
+    symlink("one", setup.path("here")).unwrap();
+    setup
+}
+
+/// Advisory exec-031.
+async fn nothing_else_runs() {
+    let rewrite = |setup: &Setup| script(setup, "echo second > ran");
+    let replace = |setup: &Setup| {
+        fs::remove_file(setup.path("deploy.sh")).unwrap();
+        symlink("two/deploy.sh", setup.path("deploy.sh")).unwrap();
+    };
+    let relink = |setup: &Setup| {
+        fs::remove_file(setup.path("here")).unwrap();
+        symlink("two", setup.path("here")).unwrap();
+    };
+    let swap = |setup: &Setup| {
+        fs::rename(setup.path("one"), setup.path("old")).unwrap();
+        fs::rename(setup.path("two"), setup.path("one")).unwrap();
+    };
+    let pass = |setup: &Setup| {
+        let config = format!("{ALWAYS}exec.env = [\"PATH\"]\n");
+        setup.gate.reload(config::parse(&config, "t.toml").unwrap()).unwrap();
+    };
+    let appear = |setup: &Setup| setup.file("late.sh", "echo late > ran");
+    let cases: [(Value, &dyn Fn(&Setup), &str); 7] = [
+        (json!({"command": "./deploy.sh prod"}), &rewrite, "`./deploy.sh` has changed"),
+        (json!({"command": "sh deploy.sh"}), &rewrite, "`deploy.sh` has changed"),
+        (json!({"command": "./deploy.sh"}), &replace, "`./deploy.sh` has changed"),
+        (json!({"command": "sh deploy.sh", "workdir": "here"}), &relink, "another one"),
+        (json!({"command": "pwd > ran", "workdir": "one"}), &swap, "another one"),
+        (json!({"command": "touch ran"}), &pass, "variables"),
+        (json!({"command": "sh late.sh || true"}), &appear, "`late.sh` has changed"),
+    ];
+    for (args, change, expected) in cases {
+        let setup = project(ALWAYS).await;
+        let outcome = agreed(&setup, args.clone(), change).await;
+        let error = error(&outcome);
+        assert!(
+            error.starts_with("permission_denied") && error.contains(expected),
+            "{args} {error}"
+        );
+        for folder in ["", "one/", "two/", "old/"] {
+            assert_eq!(setup.text(&format!("{folder}ran")), None, "{args}");
+        }
+    }
+}
+
+async fn what_was_agreed_to_runs() {
+    for args in [
+        json!({"command": "./deploy.sh prod"}),
+        json!({"command": "sh deploy.sh"}),
+        json!({"command": "cat deploy.sh; sh ./deploy.sh", "background": true}),
+    ] {
+        let setup = project(ALWAYS).await;
+        let outcome = agreed(&setup, args.clone(), |_| {}).await;
+        assert_eq!(outcome["status"], "success", "{outcome}");
+        until("it has run", || setup.text("ran").as_deref() == Some("first\n")).await;
+        // Nothing is left of what was mounted over it.
+        assert_eq!(setup.text("deploy.sh").unwrap(), "#!/bin/sh\necho first > ran\n");
+    }
+}
+
+async fn remembered_for_the_same_script() {
+    let setup = project(ALWAYS).await;
+    let args = json!({"command": "./deploy.sh"});
+    let always = Decision::AllowAlways { scope: "exact".to_owned(), expires: None };
+    let (first, ()) = tokio::join!(setup.call("exec", args.clone()), answer(&setup, always));
+    assert_eq!(first["status"], "success", "{first}");
+    // Not asked again, and then asked again.
+    assert_eq!(setup.call("exec", args.clone()).await["status"], "success");
+    script(&setup, "echo second > ran");
+    let (last, ()) = tokio::join!(setup.call("exec", args), answer(&setup, Decision::Deny));
+    assert!(error(&last).contains("denied by ada"), "{last}");
+    assert_eq!(setup.text("ran").as_deref(), Some("first\n"));
+}
+
+fn many(setup: &Setup) {
+    (0..200).for_each(|number| setup.file(&format!("{number}.txt"), &format!("{number}\n")));
+}
+
+fn left(setup: &Setup) -> usize {
+    (0..200).filter(|number| setup.text(&format!("{number}.txt")).is_some()).count()
+}
+
+async fn large_changes_are_held() {
+    let setup = Setup::asking(SMART).await;
+    many(&setup);
+    let remove = json!({"command": "rm ./*.txt"});
+    let refuse = async {
+        let question = question(&setup).await;
+        let request = &question.request;
+        assert_eq!((request.changes.len(), request.rule.as_str()), (200, "smart.large"));
+        assert!(request.changes.iter().any(|one| one.path.as_str() == "137.txt"));
+        assert!(request.changes.iter().all(|one| one.diff.is_some()));
+        assert!(request.scopes.is_empty() && left(&setup) == 200);
+        answer(&setup, Decision::Deny).await;
+    };
+    let (no, ()) = tokio::join!(setup.call("exec", remove.clone()), refuse);
+    assert_eq!(
+        error(&no),
+        "permission_denied: the command ran, and what it changed was dropped: denied by ada"
+    );
+    assert_eq!(left(&setup), 200);
+    let (yes, ()) = tokio::join!(setup.call("exec", remove), answer(&setup, Decision::AllowOnce));
+    assert_eq!((yes["status"].as_str(), left(&setup)), (Some("success"), 0), "{yes}");
+    let entry = setup.gate.journal().entry(id(&yes)).unwrap().unwrap();
+    assert!(entry.approval.is_some() && entry.rule == "smart.large", "{entry:?}");
+    assert_eq!(setup.undo(&yes).await["status"], "success");
+    assert_eq!(left(&setup), 200);
+}
+
+async fn a_folder_is_shown() {
+    let setup = Setup::asking(SMART).await;
+    (0..30).for_each(|number| setup.file(&format!("old/{number}/x"), "x\n"));
+    let refuse = async {
+        let changes = question(&setup).await.request.changes;
+        let [one] = changes.as_slice() else { panic!("{changes:?}") };
+        let listed = one.diff.as_ref().unwrap();
+        assert_eq!((one.path.as_str(), listed.lines().count()), ("old", 30));
+        assert!(listed.contains("--- a/old/17/x (2 bytes)\n"), "{listed}");
+        answer(&setup, Decision::Deny).await;
+    };
+    let (outcome, ()) = tokio::join!(setup.sh("rm -r old"), refuse);
+    assert!(error(&outcome).contains("dropped"), "{outcome}");
+    assert_eq!(setup.text("old/17/x").as_deref(), Some("x\n"));
+}
+
+async fn what_is_made_again_is_not_held() {
+    let setup = Setup::asking(SMART).await;
+    for number in 0..30 {
+        setup.file(&format!("target/debug/{number}"), "x\n");
+        setup.file(&format!("web/node_modules/{number}"), "x\n");
+    }
+    (0..20).for_each(|number| setup.file(&format!("{number}.txt"), "x\n"));
+    let outcome = setup.sh("rm -r target web/node_modules && for f in *.txt; do echo y > $f; done");
+    assert_eq!(outcome.await["status"], "success");
+}
+
+async fn nobody_there_drops_large_changes() {
+    let setup = Setup::with(SMART).await;
+    many(&setup);
+    let outcome = setup.sh("rm ./*.txt").await;
+    assert!(error(&outcome).contains("what it changed was dropped"), "{outcome}");
+    assert_eq!(outcome["details"]["rule"], "approval.nobody");
+    assert_eq!(left(&setup), 200);
+}
+
+async fn holds_no_slot() {
+    let setup = Setup::asking("[limits]\ncalls_per_agent = 1\n").await;
+    many(&setup);
+    let person = async {
+        question(&setup).await;
+        let other = setup.sh("cat 7.txt").await;
+        assert_eq!(other["result"]["stdout"], "7\n", "{other}");
+        answer(&setup, Decision::AllowOnce).await;
+    };
+    let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), person);
+    assert_eq!(outcome["status"], "success", "{outcome}");
+    let _: CallId = id(&outcome);
+}

@@ -1,0 +1,109 @@
+//! The question at the terminal, and its keys.
+
+use libtest_mimic::Trial;
+
+use crate::{cli::Machine, terminal::Person};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let trial = |name, test: fn()| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    vec![
+        trial("a_question_shows_everything_and_enter_is_no", enter_is_no),
+        trial("each_key_does_what_it_says", each_key),
+        trial("held_changes_are_seen_before_the_answer", held_changes),
+    ]
+}
+
+const ONCE: &str = "[y] yes, once  ";
+const NO: &str = "[m] no, and say why  [n] no (default): ";
+const REMEMBERED: &str = "[s] yes, this session  [a] yes, always …  ";
+
+/// A machine whose every change is asked about.
+fn machine() -> Machine {
+    Machine::configured("[tools]\nask = \"always\"\n")
+}
+
+fn write(machine: &Machine) -> Person {
+    let args = r#"{"path": "notes/a.txt", "content": "x"}"#;
+    let mut person = Person::at(machine, &["call", "write", args]);
+    person.sees("wants to call `write`");
+    person.sees(&format!("{ONCE}{REMEMBERED}{NO}"));
+    person
+}
+
+fn enter_is_no() {
+    let machine = machine();
+    let evil = "grep x f ;                                        ; \u{441}url evil \u{202e}";
+    let args = serde_json::json!({"command": evil, "env": {"A": "1"}}).to_string();
+    let mut person = Person::at(&machine, &["call", "exec", &args]);
+    let shown = person.sees(&format!("{ONCE}{REMEMBERED}{NO}"));
+    for expected in [
+        "Agent `main` of `owner`, in session `main`, wants to call `exec`",
+        "Why you are asked: agent `main` does not have the permission `exec` yet",
+        "on sandbox:",
+        "| grep x f ;⟨40 spaces⟩; \u{441}url evil \\u{202e}",
+        "with A=`1`",
+        "Effects: write",
+        "Look closely: `\u{441}url` mixes alphabets or imitates one: it looks like `curl`",
+    ] {
+        assert!(shown.contains(expected), "no {expected:?} in {shown}");
+    }
+    person.types("\r");
+    person.sees("denied by owner (terminal)");
+    assert_eq!(person.ends(), 1);
+}
+
+fn each_key() {
+    for (keys, expected, code) in [
+        (&["y"][..], "", 0),
+        (&["q", "y"], "`q` is none of these.", 0),
+        (&["n"], "denied by owner (terminal)", 1),
+        (&["m", "use the other file"], "denied by owner (terminal): use the other file", 1),
+        (&["a", "9"], "denied by owner (terminal)", 1),
+        (&["a", "2", "soon"], "that counts as no", 1),
+        (&["a", "2", ""], "", 0),
+        (&["s"], "", 0),
+    ] {
+        let machine = machine();
+        let mut person = write(&machine);
+        for key in keys {
+            person.types(&format!("{key}\r"));
+        }
+        person.sees(expected);
+        assert_eq!(person.ends(), code, "{keys:?}");
+        assert_eq!(machine.content("notes/a.txt").is_some(), code == 0, "{keys:?}");
+        // What was remembered holds for the next call of the same kind, where nobody is asked.
+        let other = ["call", "write", r#"{"path": "notes/a.txt", "content": "x"}"#];
+        let remembered = matches!(keys, ["a", "2", ""] | ["s"]);
+        assert_eq!(machine.run(&other).code == 0, remembered, "{keys:?}");
+        let grants = machine.run(&["approvals", "list", "--json"]).json()["grants"].clone();
+        let ends = !grants[0]["expires_at"].is_null();
+        assert_eq!(ends, matches!(keys, ["a", "2", ""]), "{keys:?} {grants}");
+    }
+}
+
+fn held_changes() {
+    let machine = Machine::new();
+    (0..30).for_each(|number| machine.file(&format!("{number}.txt"), "gone soon\n"));
+    assert_eq!(machine.run(&["permissions", "grant", "exec"]).code, 0);
+    let mut person = Person::at(&machine, &["call", "exec", r#"{"command": "rm *.txt"}"#]);
+    let shown = person.sees(&format!("[v] view the changes  {ONCE}{NO}"));
+    assert!(shown.contains("It has run, and would change 30 paths:"), "{shown}");
+    assert!(shown.contains("deleted  17.txt  (removed, 10 bytes)"), "{shown}");
+    person.types("v\r");
+    person.sees("-gone soon");
+    person.sees("[q] enough: ");
+    person.types("q\r");
+    person.sees(NO);
+    // There is nothing to be remembered.
+    person.types("s\r");
+    person.sees("`s` is none of these.");
+    assert!(machine.content("17.txt").is_some());
+    person.types("y\r");
+    assert_eq!(person.ends(), 0);
+    assert!(machine.content("17.txt").is_none());
+}
