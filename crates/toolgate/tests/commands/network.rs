@@ -45,9 +45,10 @@ async fn what_a_command_fetches_is_untrusted() {
     let named = server();
     let config = format!("{AUTO}[tools.exec.network]\nallow = [\"{named}\"]\n");
     let setup = Setup::with(&config).await;
-    // What is in a script is not known, so neither is whether it stays on this machine.
-    setup.file("script.sh", "true");
-    setup.sh("sh script.sh").await;
+    // What is known to stay on this machine reaches nobody.
+    setup.sh("true").await;
+    assert!(setup.gate.sources(&setup.caller).await.unwrap().is_empty());
+    setup.sh("./whatever || true").await;
     let sources = setup.gate.sources(&setup.caller).await.unwrap();
     assert_eq!(sources.as_ref(), [format!("a command that reached {named}")]);
 }

@@ -10,15 +10,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::machine::KeepsAll;
 use ignore::{WalkBuilder, WalkState};
 use serde_json::Value;
 use tempfile::TempDir;
 use tool::{
-    Block, CallId, CallIds, Caller, Capability, Change, ChangeKind, ChangeLog, Changed, Clock,
-    Commit, ContextParts, Digest, Disk, Exec, Execution, Expect, FileChange, FileContent, FileKind,
-    FilePath, FileStat, FileState, Ignored, Live, Need, Net, Opened, PathFact, Plan, ToolContext,
-    ToolError, ToolResult, Updates, Visit, Walk, WalkEntry,
+    Block, BoxFuture, CallId, CallIds, Caller, Capability, Change, ChangeKind, ChangeLog, Changed,
+    Clock, Commit, ContextParts, Digest, Disk, Exec, Execution, Expect, Extent, FileChange,
+    FileContent, FileKind, FilePath, FileStat, FileState, Ignored, Keep, Live, Need, Net, Opened,
+    PathFact, Plan, Proposal, Review, ToolContext, ToolError, ToolResult, Updates, Visit, Walk,
+    WalkEntry,
 };
 
 /// A workspace to call tools in.
@@ -336,4 +336,18 @@ fn failed(path: &FilePath, error: io::Error) -> ToolError {
         return ToolError::not_found(path);
     }
     ToolError::failed_by(format!("`{path}`: {}", error.kind()), error)
+}
+
+/// Nothing is looked at.
+#[derive(Debug)]
+struct KeepsAll;
+
+impl Review for KeepsAll {
+    fn is_wanted(&self, _: Extent) -> bool {
+        false
+    }
+
+    fn judge<'a>(&'a self, _: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
+        Box::pin(async { Ok(Keep::All) })
+    }
 }

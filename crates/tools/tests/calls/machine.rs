@@ -7,8 +7,8 @@ use std::{
 
 use tokio::sync::Notify;
 use tool::{
-    BoxFuture, Caller, Captured, Ended, Exec, Extent, How, Keep, OutputPart, Pinned, Place,
-    Process, ProcessStatus, Proposal, Ran, Review, Run, Start, Stream, Terminal, ToolError,
+    BoxFuture, Caller, Captured, Ended, Exec, How, OutputPart, Pinned, Place, Process,
+    ProcessStatus, Ran, Run, Start, Stream, Terminal, ToolError,
 };
 
 /// The machine.
@@ -89,20 +89,6 @@ impl Exec for Machine {
         let before = processes.len();
         processes.retain(|process| process.id() != id || process.status().ended.is_none());
         processes.len() < before
-    }
-}
-
-/// Nothing is looked at.
-#[derive(Debug)]
-pub(crate) struct KeepsAll;
-
-impl Review for KeepsAll {
-    fn is_wanted(&self, _: Extent) -> bool {
-        false
-    }
-
-    fn judge<'a>(&'a self, _: &'a Proposal) -> BoxFuture<'a, Result<Keep, ToolError>> {
-        Box::pin(async { Ok(Keep::All) })
     }
 }
 

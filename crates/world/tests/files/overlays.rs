@@ -406,10 +406,14 @@ fn what_changed_is_shown_before_it_is_kept() {
             "+++ b/fresh/picture (not shown as text)\n+++ b/fresh/sub/empty (empty)\n--- a/fresh/text\n\
              +++ b/fresh/text\n@@ -0,0 +1,2 @@\n+1\n+2\n",
         ),
-        ("old", "removed", ""),
+        (
+            "old",
+            "folder removed, with 2 files of 2 bytes",
+            "--- a/old/one (1 bytes)\n--- a/old/two/three (1 bytes)\n",
+        ),
         (
             "run.sh",
-            "removed",
+            "removed, 9 bytes",
             "--- a/run.sh\n+++ b/run.sh\n@@ -1 +0,0 @@\n-#!/bin/sh\n\\ No newline at end of file\n",
         ),
     ];
