@@ -42,15 +42,15 @@ impl Setup {
 
     /// Somebody is there, who answers as another process would.
     pub(crate) async fn asking(config: &str) -> Self {
-        Self::build(config, |gate| gate.approver(Arc::new(Silent))).await
+        Self::built(config, |gate| gate.approver(Arc::new(Silent))).await
     }
 
     /// In the configuration, `BESIDE` is the folder beside the workspace.
     pub(crate) async fn with(config: &str) -> Self {
-        Self::build(config, |gate| gate).await
+        Self::built(config, |builder| builder).await
     }
 
-    pub(crate) async fn build(config: &str, more: impl FnOnce(GateBuilder) -> GateBuilder) -> Self {
+    pub(crate) async fn built(config: &str, more: impl FnOnce(GateBuilder) -> GateBuilder) -> Self {
         // Not in `/tmp`, which is another one inside.
         let folder = tempfile::Builder::new().prefix("commands-test-").tempdir_in("/var/tmp");
         let folder = folder.unwrap();
