@@ -83,7 +83,8 @@ impl Watch {
             }
         };
         // Its pipes close when all of it is gone.
-        for process in processes.iter() {
+        // The last one first: it would take the end of the others for the end of its input.
+        for process in processes.iter().rev() {
             drop(process.kill());
         }
         *last = Some(Instant::now() + GONE);
