@@ -31,10 +31,15 @@ pub async fn answer(
             return Err(refuse(format!("`{user}` may not answer about a call of their own")));
         }
     }
-    db.answer_approval(id, answer, now).await.map_err(|error| match error {
-        StoreError::NotPending { .. }
-        | StoreError::UnknownScope { .. }
-        | StoreError::UnknownApproval(_) => refuse(error.to_string()),
-        error => error.into(),
-    })
+    let is_theirs = |error: &StoreError| {
+        matches!(
+            error,
+            StoreError::NotPending { .. }
+                | StoreError::UnknownScope { .. }
+                | StoreError::UnknownApproval(_)
+        )
+    };
+    let answered = db.answer_approval(id, answer, now).await;
+    answered
+        .map_err(|error| if is_theirs(&error) { refuse(error.to_string()) } else { error.into() })
 }

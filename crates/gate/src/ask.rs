@@ -169,31 +169,30 @@ async fn open_question(
         let reason = "the call is too long to be shown to a person in full; make it smaller";
         return Err(ToolError::denied(STAGE, "approval.too_long", reason));
     }
-    if plan.command().is_some() && hides_code(&settings.redactor, args) {
+    if plan.command().is_some() && hides_code(args) {
         let reason = "part of the command looks like a secret, so it cannot be shown to a person; pass \
                       secrets in variables that `tools.exec.env` names";
         return Err(ToolError::denied(STAGE, "approval.hidden", reason));
     }
     let wanted = exact.wanted(&decision.rule, &request.scopes);
     // The question of a process that died is asked on, not once more.
-    let id = match db.adopt_approval(wanted, *call, asked_at).await? {
-        Some(id) => id,
-        None => {
-            let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
-            db.request_approval(request.clone(), max_open).await.map_err(too_many)?
-        }
+    let id = if let Some(id) = db.adopt_approval(wanted, *call, asked_at).await? {
+        id
+    } else {
+        let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
+        db.request_approval(request.clone(), max_open).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
 }
 
 /// Whether people would not see all that runs.
-fn hides_code(redactor: &Redactor, args: &Value) -> bool {
+fn hides_code(args: &Value) -> bool {
     match args {
-        Value::String(text) => redactor.hides_code(text),
-        Value::Array(items) => items.iter().any(|item| hides_code(redactor, item)),
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(name, value)| redactor.hides_code(name) || hides_code(redactor, value)),
+        Value::String(text) => Redactor::hides_code(text),
+        Value::Array(items) => items.iter().any(hides_code),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| Redactor::hides_code(name) || hides_code(value))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -17,6 +17,8 @@ use crate::{
 const MAX_CHANGES: usize = 10_000;
 /// So much of them is shown line by line.
 const MAX_DIFF: usize = 1 << 20;
+/// Said of the rest.
+const NOT_SHOWN: &str = "; too much to be shown line by line";
 
 /// Holds the changes of one call until somebody has agreed to them, where they are large.
 #[derive(Debug)]
@@ -96,7 +98,8 @@ impl HoldsChanges {
             let fits = one.diff.as_ref().filter(|diff| diff.len() <= left);
             let diff = fits.map(|diff| settings.redactor.text(diff).into_owned());
             left = left.saturating_sub(diff.as_ref().map_or(0, String::len));
-            Proposed { diff, ..one.clone() }
+            let cut = if one.diff.is_some() && diff.is_none() { NOT_SHOWN } else { "" };
+            Proposed { diff, what: format!("{}{cut}", one.what), ..one.clone() }
         };
         Ok(changes.iter().map(shown).collect())
     }

@@ -13,7 +13,7 @@ use tool::{
 };
 use world::{Copied, World};
 
-use super::{job::Asked, settings::RunSettings};
+use super::{job::Asked, settings::RunSettings, workdir::in_temp};
 
 /// Looks at everything. May block.
 pub(super) fn pin(
@@ -36,10 +36,15 @@ pub(super) fn pin(
     })
 }
 
+/// The file that a command names.
+fn path_of(run: &Run, name: &str) -> FilePath {
+    if name.starts_with('/') { FilePath::new(name) } else { run.cwd.join(name) }
+}
+
 /// What is no file of the workspace is no script.
 fn script(disk: &dyn Disk, run: &Run, named: &Named) -> Option<Script> {
     let Named { name, runs } = named;
-    let path = if name.starts_with('/') { FilePath::new(name) } else { run.cwd.join(name) };
+    let path = path_of(run, name);
     let Opened { mut file, stat } = disk.open(&path).ok()?;
     let resolved = disk.look(&Need::Read(path)).ok()?.resolved;
     let mut start = Vec::new();
@@ -79,14 +84,15 @@ pub(super) fn mount(
     for script in scripts.filter(|script| script.runs == Runs::Surely) {
         // Also what changed since the look does not run.
         let changed = || refused(&format!("`{}` has changed", script.name));
-        let opened = disk.open(&FilePath::new(&script.path)).map_err(|_| changed())?;
+        let opened = disk.open(&path_of(&asked.run, &script.name)).map_err(|_| changed())?;
         let (copy, digest) = world.copy_of(opened.file, script.mode)?;
         if digest != script.digest {
             return Err(changed());
         }
+        let path = PathBuf::from(&script.path);
         job.binds.push(Bind {
             source: Source::Path(copy.path().to_owned()),
-            target: PathBuf::from(&script.path),
+            target: in_temp(world, &asked.caller, &path)?.unwrap_or(path),
             access: Access::ReadOnly,
         });
         copies.push(copy);

@@ -13,8 +13,7 @@ use world::World;
 pub(super) fn workdir(world: &World, caller: &Caller, run: &Run) -> Result<PathBuf, ToolError> {
     let disk = world.disk(caller)?;
     let resolved = PathBuf::from(disk.look(&Need::Read(run.cwd.clone()))?.resolved);
-    let outside = resolved.strip_prefix(world.temp_folder(caller)?).ok();
-    let inside = outside.map(|inner| Path::new("/tmp").join(inner));
+    let inside = in_temp(world, caller, &resolved)?;
     if inside.is_none() && !resolved.starts_with(disk.folder()) {
         return Err(ToolError::path(&run.cwd, "is not in the workspace, where commands start"));
     }
@@ -23,4 +22,14 @@ pub(super) fn workdir(world: &World, caller: &Caller, run: &Run) -> Result<PathB
         Ok(_) => Err(ToolError::failed(format!("`{}` is not a folder to start in", run.cwd))),
         Err(_) => Err(ToolError::not_found(&run.cwd)),
     }
+}
+
+/// Where commands see what lies in the session's own temp folder; `None` if it lies elsewhere.
+pub(super) fn in_temp(
+    world: &World,
+    caller: &Caller,
+    resolved: &Path,
+) -> Result<Option<PathBuf>, ToolError> {
+    let inner = resolved.strip_prefix(world.temp_folder(caller)?).ok().map(Path::to_owned);
+    Ok(inner.map(|inner| Path::new("/tmp").join(inner)))
 }

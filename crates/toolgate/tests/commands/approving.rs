@@ -5,6 +5,7 @@ use std::{fs, os::unix::fs::symlink, time::Duration};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use store::{Answer, Approval, ApprovalFilter, Decision, Which};
+use tool::Proposed;
 use toolgate::CallId;
 
 use crate::helper::{PATIENCE, Setup, error, id, trial, until};
@@ -21,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_answer_is_remembered_for_the_same_script", remembered_for_the_same_script),
         trial("large_changes_are_held_until_a_person_has_seen_them", large_changes_are_held),
         trial("a_removed_folder_is_shown_with_every_file_in_it", a_folder_is_shown),
+        trial("what_is_not_shown_line_by_line_says_so", what_is_not_shown_says_so),
         trial("a_folder_that_gives_way_to_something_else_is_held", a_replaced_folder_is_held),
         trial("what_is_made_again_is_not_held", what_is_made_again_is_not_held),
         trial("a_command_that_cannot_be_shown_whole_is_not_asked_about", nothing_is_hidden),
@@ -131,8 +133,13 @@ async fn what_was_agreed_to_runs() {
         json!({"command": "./deploy.sh prod"}),
         json!({"command": "sh deploy.sh"}),
         json!({"command": "cat deploy.sh; sh ./deploy.sh", "background": true}),
+        json!({"command": "sh /tmp/own.sh"}),
+        json!({"command": "sh own.sh", "workdir": "/tmp"}),
     ] {
         let setup = project(ALWAYS).await;
+        let own = format!("echo first > {}", setup.path("ran").display());
+        let own = json!({"command": format!("echo '{own}' > /tmp/own.sh")});
+        agreed(&setup, own, |_| {}).await;
         let outcome = agreed(&setup, args.clone(), |_| {}).await;
         assert_eq!(outcome["status"], "success", "{outcome}");
         until("it has run", || setup.text("ran").as_deref() == Some("first\n")).await;
@@ -204,6 +211,21 @@ async fn a_folder_is_shown() {
     let (outcome, ()) = tokio::join!(setup.sh("rm -r old"), refuse);
     assert!(error(&outcome).contains("dropped"), "{outcome}");
     assert_eq!(setup.text("old/17/x").as_deref(), Some("x\n"));
+}
+
+async fn what_is_not_shown_says_so() {
+    let setup = Setup::asking(SMART).await;
+    let text = "long\n".repeat(20_000);
+    (0..25).for_each(|number| setup.file(&format!("{number}.txt"), &text));
+    let refuse = async {
+        let changes = question(&setup).await.request.changes;
+        let cut = |one: &&Proposed| one.what.ends_with("too much to be shown line by line");
+        assert!(changes.iter().all(|one| one.diff.is_none() == cut(&one)), "{:?}", changes.first());
+        assert!((1..25).contains(&changes.iter().filter(cut).count()));
+        answer(&setup, Decision::Deny).await;
+    };
+    let both = async { tokio::join!(setup.sh("rm ./*.txt"), refuse) };
+    tokio::time::timeout(PATIENCE, both).await.unwrap();
 }
 
 /// Whatever is there afterwards, what was in the folder is gone.
