@@ -41,7 +41,7 @@ impl Approver for Terminal {
             let _withdrawn = stop.clone().drop_guard();
             let ask = move || {
                 let _turn = turn;
-                on_terminal(&question, stop)
+                on_terminal(&question, &stop)
             };
             let asked = tokio::task::spawn_blocking(ask).await;
             match asked {
@@ -53,7 +53,7 @@ impl Approver for Terminal {
     }
 }
 
-fn on_terminal(question: &Question, stop: CancellationToken) -> io::Result<Answer> {
+fn on_terminal(question: &Question, stop: &CancellationToken) -> io::Result<Answer> {
     let mut tty = Tty::open(stop.clone())?;
     let answer = answered(&mut tty, question);
     if stop.is_cancelled() {
