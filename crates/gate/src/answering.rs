@@ -31,10 +31,10 @@ pub async fn answer(
             return Err(refuse(format!("`{user}` may not answer about a call of their own")));
         }
     }
-    db.answer_approval(id, answer, now).await.map_err(|error| match error {
-        StoreError::NotPending { .. }
-        | StoreError::UnknownScope { .. }
-        | StoreError::UnknownApproval(_) => refuse(error.to_string()),
-        error => error.into(),
+    db.answer_approval(id, answer, now).await.map_err(|error| {
+        if matches!(error, StoreError::NotPending { .. } | StoreError::UnknownScope { .. }) {
+            return refuse(error.to_string());
+        }
+        error.into()
     })
 }

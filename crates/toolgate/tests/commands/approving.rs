@@ -74,6 +74,9 @@ async fn project(config: &str) -> Setup {
     setup
 }
 
+/// What somebody does while the question waits.
+type Change<'a> = &'a dyn Fn(&Setup);
+
 /// Advisory exec-031.
 async fn nothing_else_runs() {
     let rewrite = |setup: &Setup| script(setup, "echo second > ran");
@@ -94,7 +97,7 @@ async fn nothing_else_runs() {
         setup.gate.reload(config::parse(&config, "t.toml").unwrap()).unwrap();
     };
     let appear = |setup: &Setup| setup.file("late.sh", "echo late > ran");
-    let cases: [(Value, &dyn Fn(&Setup), &str); 7] = [
+    let cases: [(Value, Change<'_>, &str); 7] = [
         (json!({"command": "./deploy.sh prod"}), &rewrite, "`./deploy.sh` has changed"),
         (json!({"command": "sh deploy.sh"}), &rewrite, "`deploy.sh` has changed"),
         (json!({"command": "./deploy.sh"}), &replace, "`./deploy.sh` has changed"),

@@ -32,13 +32,14 @@ pub(super) fn propose(workspace: &Workspace, wanted: &Wanted) -> Proposed {
     };
     let old = || text(open_file(&workspace.root, path.as_str(), Links::Refused).ok()?.0);
     let (what, diff) = match &wanted.content {
-        Content::Removed => match open_folder(&workspace.root, path.as_str(), Links::Refused) {
-            Ok(folder) => removed_folder(&folder, path),
-            Err(_) => {
+        Content::Removed => {
+            if let Ok(folder) = open_folder(&workspace.root, path.as_str(), Links::Refused) {
+                removed_folder(&folder, path)
+            } else {
                 let bytes = beneath.as_ref().map_or(0, |stat| stat.bytes);
                 (format!("removed, {bytes} bytes"), old().map(|old| unified(path, &old, "")))
             }
-        },
+        }
         Content::Moved(moved) => described(path, moved, old),
         Content::Given(FileContent::FolderMode(mode)) => (format!("folder mode {mode:o}"), None),
         Content::Given(_) => (String::new(), None),
