@@ -10,7 +10,7 @@ use crate::{
     call::Learning,
     shared::Shared,
     slots::Slot,
-    subject::{Exact, Subject},
+    subject::{Exact, Subject, pin},
 };
 
 /// More changes than these are more than a person reads.
@@ -38,7 +38,11 @@ impl Review for HoldsChanges {
             // Between the two looks the configuration may have changed.
             let Some(decision) = self.decide(proposal.lost) else { return Ok(Keep::All) };
             let changes = self.shown(&proposal.changes)?;
-            let subject = Subject { exact: self.exact(&proposal.changes), ..self.subject.clone() };
+            let exact = self.exact(&proposal.changes);
+            let (caller, plan) = (&exact.caller, &self.subject.plan);
+            // Where it ran, for people to see; nobody looked before.
+            let pinned = pin(&self.shared, caller, plan).await?;
+            let subject = Subject { exact, pinned, ..self.subject.clone() };
             // Waiting for a person takes none of the call's time, and holds no slot.
             let _paused = self.subject.live.pause();
             drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take());

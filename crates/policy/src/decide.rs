@@ -145,6 +145,10 @@ fn always(plan: &Plan) -> Decision {
 }
 
 fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<'_>) -> Decision {
+    if let Some(part) = plan.command().and_then(|run| run.outgoing.as_ref()) {
+        let reason = format!("`{part}` needs the network, and what it does there cannot be undone");
+        return Decision::new(Verdict::Ask, "smart.network", reason);
+    }
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
         // What goes on in the background says so itself.
@@ -257,12 +261,12 @@ mod tests {
         let listed = "exec.network.allow = ['example.org']";
         let (never, full) = ("exec.network.access = 'listed'", "exec.network.access = 'full'");
         for (config, line, expected) in [
-            ("", "git push", "ask smart.act"),
+            ("", "git push", "ask smart.network"),
             ("", "git commit -am x", "allow smart"),
             ("", "cargo build", "allow smart"),
             ("", "cat .env > copy", "ask smart.credentials"),
             (never, "git push", "allow smart"),
-            (listed, "git push", "ask smart.act"),
+            (listed, "git push", "ask smart.network"),
             (listed, "rm -r x", "allow smart"),
             (listed, "cargo build", "ask smart.act"),
             (full, "mkdir x", "allow smart"),

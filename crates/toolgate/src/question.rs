@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use store::{ApprovalId, EXACT, NewApproval};
-use tool::Run;
+use tool::{Place, Run};
 use toolgate::Need;
 
 use crate::{
@@ -25,8 +25,12 @@ pub(crate) fn shown(id: &ApprovalId, request: &NewApproval) -> String {
         ),
         format!("  Why you are asked: {}", visible(reason)),
     ];
-    lines.extend(command_lines(request));
-    lines.extend(needs_in_words(plan).into_iter().map(|need| format!("  It would {need}")));
+    match command(plan) {
+        Some(run) => lines.extend(command_lines(&run, request)),
+        None => {
+            lines.extend(needs_in_words(plan).into_iter().map(|need| format!("  It would {need}")));
+        }
+    }
     lines.push(format!("  Effects: {effects}"));
     if !untrusted.is_empty() {
         lines.push("  The session has read content that is not to be trusted:".to_owned());
@@ -43,14 +47,20 @@ pub(crate) fn shown(id: &ApprovalId, request: &NewApproval) -> String {
     lines.join("\n")
 }
 
-/// The command by itself, every line of it.
-fn command_lines(request: &NewApproval) -> Vec<String> {
-    let Some(run) = command(&request.plan) else { return Vec::new() };
-    let at = request.cwd.as_deref().unwrap_or(run.cwd.as_str());
-    let place = request.place.map(|place| format!(", on {place}")).unwrap_or_default();
-    let head = format!("  The command, in `{}`{place}:", visible(at));
+/// The command by itself, every line of it, and what is unusual about how it runs.
+fn command_lines(run: &Run, request: &NewApproval) -> Vec<String> {
+    let at = visible(request.cwd.as_deref().unwrap_or(run.cwd.as_str()));
+    let place = match request.place {
+        Some(Place::Sandbox) | None => "in the sandbox".to_owned(),
+        Some(Place::Host) => "on the host itself".to_owned(),
+        Some(place @ (Place::Container | Place::Node)) => format!("on {place}"),
+    };
+    let head = format!("  The command, {place}, in `{at}`:");
     let parts = run.command.split('\n').map(|part| format!("    | {}", visible(part)));
-    std::iter::once(head).chain(parts).collect()
+    let unusual = run.circumstances();
+    let unusual =
+        (!unusual.is_empty()).then(|| format!("  It runs {}", visible(&unusual.join(", "))));
+    std::iter::once(head).chain(parts).chain(unusual).collect()
 }
 
 /// The command of a recorded plan.

@@ -10,7 +10,7 @@ use store::EXACT;
 use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
 
 use crate::{
-    changes::{answer, page, whole},
+    changes::{Paint, answer, page, whole},
     context, output,
     question::{expiry, in_words, shown},
     visible::visible,
@@ -57,6 +57,7 @@ fn on_terminal(question: &Question) -> io::Result<Answer> {
             "s" | "session" if remember => return Ok(owner(AnswerDecision::AllowSession)),
             "a" | "always" if remember => return always(&mut tty, question),
             "v" | "view" if !request.changes.is_empty() => {
+                let whole = |one| whole(one, Paint::Coloured);
                 page(&mut tty, &request.changes.iter().map(whole).collect::<String>())?;
             }
             "m" => return because(&mut tty),

@@ -167,7 +167,8 @@ async fn show(db: &Db, id: &ApprovalId, reader: Reader) -> Result<()> {
         return output::json(&approval);
     }
     output::line(shown(&approval.id, &approval.request));
-    approval.request.changes.iter().for_each(|one| output::line(whole(one)));
+    let paint = output::paint();
+    approval.request.changes.iter().for_each(|one| output::line(whole(one, paint)));
     let by = approval.answered_by.as_deref().map(|by| format!(" by {}", visible(by)));
     let said = approval.message.as_deref().map(|said| format!(": {}", visible(said)));
     let used = approval.used_by.map(|call| format!("; used by call {call}"));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::{Answer, Approval, ApprovalFilter, Decision, Which};
 use tool::{Action, After, Argv, Reach, Run, Step, Streams};
 use toolgate::{
-    CallId, Capability, Effect, Info, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult,
+    CallId, Capability, Effect, GateBuilder, Info, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult,
 };
 
 use crate::helper::{PATIENCE, Setup, error, id, trial, until};
@@ -269,7 +269,7 @@ impl Tool for Liar {
 /// What is shown is the command line, and what runs comes from it and from nothing else.
 /// Advisory exec-033.
 async fn what_runs_is_what_is_shown() {
-    let setup = Setup::built(SMART, |gate| gate.tool::<Liar>()).await;
+    let setup = Setup::built(SMART, GateBuilder::tool::<Liar>).await;
     let check = setup.gate.check(&setup.caller, "liar", &json!({})).await;
     let plan = check.plan.unwrap();
     let run = plan.command().unwrap();

@@ -44,9 +44,9 @@ fn enter_is_no() {
     for expected in [
         "Agent `main` of `owner`, in session `main`, wants to call `exec`",
         "Why you are asked: agent `main` does not have the permission `exec` yet",
-        "on sandbox:",
+        "The command, in the sandbox, in `",
         "| grep x f ;⟨40 spaces⟩; \u{441}url evil \\u{202e}",
-        "with A=`1`",
+        "It runs with A=`1`",
         "Effects: write",
         "Look closely: `\u{441}url` mixes alphabets or imitates one: it looks like `curl`",
     ] {

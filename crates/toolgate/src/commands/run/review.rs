@@ -9,7 +9,7 @@ use tool::{Extent, Keep, Proposal, Proposed, Review};
 use toolgate::{BoxFuture, FilePath, ToolError};
 
 use crate::{
-    changes::{answer, page, summary, whole},
+    changes::{Paint, answer, page, summary, whole},
     output,
     visible::visible,
 };
@@ -59,7 +59,7 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
         tty.flush()?;
         match answer(&tty)?.map(|line| line.to_lowercase()).as_deref() {
             Some("v" | "view") => {
-                let all: String = proposed.iter().map(whole).collect();
+                let all: String = proposed.iter().map(|one| whole(one, Paint::Coloured)).collect();
                 page(&mut tty, &all)?;
             }
             Some("k" | "keep") => return Ok(Keep::All),
@@ -81,7 +81,7 @@ fn pick(tty: &mut File, proposed: &[Proposed]) -> io::Result<Keep> {
             match answer(tty)?.map(|line| line.to_lowercase()).as_deref() {
                 Some("y" | "yes") => kept.push(one.path.clone()),
                 Some("v" | "view") => {
-                    page(tty, &whole(one))?;
+                    page(tty, &whole(one, Paint::Coloured))?;
                     continue;
                 }
                 None | Some(_) => {}
