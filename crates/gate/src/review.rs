@@ -100,7 +100,9 @@ impl HoldsChanges {
             let fits = one.diff.as_ref().filter(|diff| diff.len() <= left);
             let diff = fits.map(|diff| settings.redactor.text(diff).into_owned());
             left = left.saturating_sub(diff.as_ref().map_or(0, String::len));
-            Proposed { diff, ..one.clone() }
+            let hidden = one.diff.is_some() && diff.is_none();
+            let too_long = if hidden { ", too long to be shown line by line" } else { "" };
+            Proposed { diff, what: format!("{}{too_long}", one.what), ..one.clone() }
         };
         Ok(changes.iter().map(shown).collect())
     }

@@ -1,6 +1,9 @@
 //! Files that a command line names to be executed.
 
-use super::{Analysis, Command, Word, analyse, programs::is_interpreter};
+use super::{
+    Analysis, Command, Word, analyse,
+    programs::{is_interpreter, rough_words},
+};
 
 /// More than anybody names.
 const MAX: usize = 64;
@@ -44,10 +47,10 @@ fn folders(commands: &[Command]) -> Vec<String> {
 
 /// What looks like a name, where nothing else is known.
 fn of_text(line: &str) -> Vec<String> {
-    let around = |c: char| c.is_whitespace() || ";|&()<>\"'`=${}".contains(c);
-    let words: Vec<_> = line.split(around).filter(|word| !word.is_empty()).collect();
+    let words = rough_words(line);
     let any = words.iter().any(|word| is_interpreter(word));
-    let named = words.into_iter().filter(|word| !word.starts_with('-'));
+    let named =
+        words.into_iter().flat_map(|word| word.split('=')).filter(|word| !word.starts_with('-'));
     named.filter(|word| any || word.contains('/')).map(str::to_owned).collect()
 }
 

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use store::{Answer, Approval, ApprovalFilter, Decision, Which};
 use tool::{Action, After, Argv, Reach, Run, Step, Streams};
 use toolgate::{
-    CallId, Capability, Effect, GateBuilder, Info, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult,
+    CallId, Capability, Effect, GateBuilder, Info, Need, Plan, Tool, ToolContext, ToolOutput,
+    ToolResult,
 };
 
 use crate::helper::{PATIENCE, Setup, error, id, trial, until};
