@@ -2,19 +2,13 @@
 
 use libtest_mimic::Trial;
 
-use crate::{cli::Machine, terminal::Person};
+use crate::{cli::Machine, helper::plain, terminal::Person};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, test: fn()| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
     vec![
-        trial("a_question_shows_everything_and_enter_is_no", enter_is_no),
-        trial("each_key_does_what_it_says", each_key),
-        trial("held_changes_are_seen_before_the_answer", held_changes),
+        plain("a_question_shows_everything_and_enter_is_no", enter_is_no),
+        plain("each_key_does_what_it_says", each_key),
+        plain("held_changes_are_seen_before_the_answer", held_changes),
     ]
 }
 
