@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use policy::Decision;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{
     Answer, Approval, ApprovalId, ApprovalStatus, AskLimits, Db, Decision as AnswerDecision, EXACT,
     Grant, NewApproval, StoreError,
@@ -13,6 +13,7 @@ use tool::{Proposed, ToolError};
 use crate::{
     approver::{Question, Reply},
     call::Call,
+    redactor::Redactor,
     shared::Shared,
     subject::{Exact, Subject},
 };
@@ -168,6 +169,11 @@ async fn open_question(
         let reason = "the call is too long to be shown to a person in full; make it smaller";
         return Err(ToolError::denied(STAGE, "approval.too_long", reason));
     }
+    if plan.command().is_some() && hides_code(args) {
+        let reason = "part of the command looks like a secret, so it cannot be shown to a person; pass \
+                      secrets in variables that `tools.exec.env` names";
+        return Err(ToolError::denied(STAGE, "approval.hidden", reason));
+    }
     let wanted = exact.wanted(&decision.rule, &request.scopes);
     // The question of a process that died is asked on, not once more.
     let id = if let Some(id) = db.adopt_approval(wanted, *call, asked_at).await? {
@@ -181,6 +187,18 @@ async fn open_question(
         db.request_approval(request.clone(), limits).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
+}
+
+/// Whether people would not see all that runs.
+fn hides_code(args: &Value) -> bool {
+    match args {
+        Value::String(text) => Redactor::hides_code(text),
+        Value::Array(items) => items.iter().any(|item| hides_code(item)),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| Redactor::hides_code(name) || hides_code(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn too_many(error: StoreError) -> ToolError {

@@ -110,6 +110,18 @@ impl Redactor {
         })
     }
 
+    /// Whether something that a shell acts on is taken out of `text` because it looks like a secret.
+    pub(crate) fn hides_code(text: &str) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._~+/=-%:!*,".contains(c);
+        let secret = |found: Captures<'_>| {
+            let secret = found.name("s").or_else(|| found.get(0));
+            // What stands behind `bearer` is one word already.
+            secret.is_some_and(|secret| !secret.as_str().chars().all(is_plain))
+        };
+        !pem::spans(text).is_empty()
+            || REGEXES.iter().any(|(_, regex)| regex.captures_iter(text).any(secret))
+    }
+
     /// The value with every text in it redacted, keys too.
     pub fn value(&self, value: &Value) -> Value {
         match value {

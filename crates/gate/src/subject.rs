@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use store::Wanted;
-use tool::{CallId, Caller, Digest, Live, Pinned, Plan, ToolError};
+use tool::{CallId, Caller, Digest, Live, Pinned, Plan, Reach, Run, ToolError};
 
 use crate::{
     call::{Call, Planned},
@@ -63,11 +63,13 @@ impl Exact {
         planned: &Planned,
         pinned: Option<&Pinned>,
     ) -> Self {
-        let call = planned.fingerprint();
-        let pinned = pinned.map(Pinned::digest);
-        let fingerprint = pinned.map_or(call, |pinned| {
-            Digest::of_parts([call, pinned].iter().map(|digest| digest.as_bytes().as_slice()))
-        });
+        let mut parts = vec![planned.fingerprint()];
+        parts.extend(pinned.map(Pinned::digest));
+        parts.extend(planned.plan().command().map(circumstances));
+        let fingerprint = match parts.as_slice() {
+            [call] => *call,
+            parts => Digest::of_parts(parts.iter().map(|digest| digest.as_bytes().as_slice())),
+        };
         Self { caller: caller.clone(), tool, fingerprint }
     }
 
@@ -86,6 +88,19 @@ impl Exact {
     }
 }
 
+/// Names what configuration adds to a command: an answer is about where it runs and whom it reaches.
+fn circumstances(run: &Run) -> Digest {
+    let place = run.place.map(|place| place.to_string()).unwrap_or_default();
+    let reach = match &run.reach {
+        Reach::Nobody => vec!["nobody"],
+        Reach::Hosts(hosts) => {
+            std::iter::once("hosts").chain(hosts.iter().map(String::as_str)).collect()
+        }
+        Reach::Everybody => vec!["everybody"],
+    };
+    Digest::of_parts(std::iter::once(place.as_str()).chain(reach).map(str::as_bytes))
+}
+
 /// What the command of a plan depends on now.
 pub(crate) async fn pin(
     shared: &Shared,
@@ -94,6 +109,9 @@ pub(crate) async fn pin(
 ) -> Result<Option<Arc<Pinned>>, ToolError> {
     let Some(run) = plan.command() else { return Ok(None) };
     let exec = shared.world.exec(caller)?;
-    let scripts = policy::shell::scripts(&run.command);
+    let scripts = policy::shell::scripts(&run.command).ok_or_else(|| {
+        let reason = "it names more files than can be looked at before somebody agrees; name fewer";
+        ToolError::denied("approve", "approval.too_long", reason)
+    })?;
     Ok(Some(Arc::new(exec.pin(caller, run, &scripts).await?)))
 }

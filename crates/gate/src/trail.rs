@@ -56,9 +56,11 @@ impl Trail {
     }
 
     async fn try_keep(&self, shared: &Shared, result: &ToolResult) -> Result<(), ToolError> {
-        let (suspects, reached) = {
+        let (suspects, reached, command) = {
             let mut learnt = self.learnt.now();
-            (std::mem::take(&mut learnt.suspects), reached(&learnt))
+            let run = learnt.plan.as_ref().and_then(|plan| plan.command());
+            let command = run.map(|run| run.command.clone()).unwrap_or_default();
+            (std::mem::take(&mut learnt.suspects), reached(&learnt), command)
         };
         let (untrusted, changed) = (
             result.as_ref().ok().and_then(|output| output.untrusted.as_ref()),
@@ -72,7 +74,7 @@ impl Trail {
         }
         let mut sources: Vec<_> = untrusted.into_iter().map(|source| short(source)).collect();
         sources.extend(reached.as_deref().map(short));
-        sources.extend(shown(&suspects, result));
+        sources.extend(shown(&suspects, &command, result));
         self.remember(shared, &sources).await?;
         if let (Some(source), Ok(output)) = (untrusted, result) {
             let links = policy::url::links(&all_text(output), source, MAX_LINKS);
@@ -189,8 +191,8 @@ fn reached(learnt: &Learnt) -> Option<String> {
 /// A changed file, where it is.
 type Found = (ChangeKind, PathFact);
 
-/// The sources among `suspects` that the result shows something of.
-fn shown(suspects: &[Suspect], result: &ToolResult) -> Vec<String> {
+/// The sources among `suspects` that the result shows something of, or that the command names.
+fn shown(suspects: &[Suspect], command: &str, result: &ToolResult) -> Vec<String> {
     if suspects.is_empty() {
         return Vec::new();
     }
@@ -198,6 +200,7 @@ fn shown(suspects: &[Suspect], result: &ToolResult) -> Vec<String> {
         Ok(output) => all_text(output),
         Err(error) => error.to_string(),
     };
+    let text = format!("{command}\n{text}");
     suspects
         .iter()
         .filter_map(|suspect| suspect.source(&text))

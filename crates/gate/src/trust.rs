@@ -11,7 +11,7 @@ use std::{
 use config::Ask;
 use policy::Untrusted;
 use store::{Db, UntrustedFile};
-use tool::{Caller, Effect, Facts, Need, Plan, ToolError};
+use tool::{Caller, Effect, Facts, FilePath, Need, PathFact, Plan, ToolError};
 
 use crate::{
     questions::{Key, key},
@@ -48,7 +48,8 @@ struct Session {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suspect {
     file: UntrustedFile,
-    /// The name that a result has if it shows something of the file; without one it always does.
+    /// The name that a result or a command has if it shows something of the file; without one it
+    /// always does.
     named: Option<String>,
 }
 
@@ -183,23 +184,34 @@ const fn fetched(need: &Need) -> Option<&String> {
     }
 }
 
-/// The untrusted files among those that `plan` reads.
+/// The untrusted files among those that `plan` reads. A command may read whatever is in the workspace.
 pub(crate) async fn suspects(
     shared: &Shared,
+    caller: &Caller,
     plan: &Plan,
     facts: &Facts,
 ) -> Result<Vec<Suspect>, ToolError> {
     let is_file = |need: &&Need| matches!(need, Need::Read(_) | Need::Write(_));
     let needs = plan.needs().iter().filter(is_file).zip(&facts.paths);
     let read = needs.filter(|(need, _)| matches!(need, Need::Read(_)));
-    let read: Vec<_> = read.filter_map(|(_, fact)| fact.as_ref().ok()).collect();
-    if read.is_empty() {
+    let mut read: Vec<_> = read.filter_map(|(_, fact)| fact.as_ref().ok()).collect();
+    let runs = plan.command().is_some();
+    if read.is_empty() && !runs {
         return Ok(Vec::new());
     }
     let db = shared.db.get().await?;
     let version = shared.permissions.version().map_or_else(|| db.version(), Ok)?;
     let files = shared.trust.files(db, version).await?;
+    let workspace = if runs && !files.is_empty() { whole(shared, caller).await? } else { None };
+    read.extend(&workspace);
     Ok(read.iter().flat_map(|fact| among(&files, &fact.resolved)).collect())
+}
+
+/// The workspace of a caller, where it really is.
+async fn whole(shared: &Shared, caller: &Caller) -> Result<Option<PathFact>, ToolError> {
+    let disk = shared.world.disk(caller)?;
+    let look = move || disk.look(&Need::Read(FilePath::new("."))).ok();
+    tokio::task::spawn_blocking(look).await.map_err(ToolError::internal)
 }
 
 /// The file at `path`, or those beneath it.

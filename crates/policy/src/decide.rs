@@ -4,7 +4,7 @@ use std::fmt;
 
 use config::{Ask, Tools};
 use serde::Serialize;
-use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Run};
+use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Reach, Run};
 
 use crate::{
     command::{asking, harmless_alone, judge},
@@ -155,7 +155,10 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<
         let in_background = matches!(need, Need::Run(run) if run.lasting == Lasting::Session);
         let end = if in_background { "" } else { ", which cannot be undone" };
         let reason = format!("it wants to {need}{end}{}", untrusted.in_words());
-        return Decision::new(Verdict::Ask, "smart.act", reason);
+        // An answer that was given before does not cover what may come from there.
+        let tainted = goes_out(need) && !untrusted.sources.is_empty();
+        let rule = if tainted { "smart.untrusted" } else { "smart.act" };
+        return Decision::new(Verdict::Ask, rule, reason);
     }
     if let Some(reason) = hosts.iter().find_map(|url| untrusted.tells(url)) {
         return Decision::new(Verdict::Ask, "smart.untrusted", reason);
@@ -183,6 +186,15 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<
         return Decision::new(Verdict::Allow, "smart", reason);
     }
     Decision::new(Verdict::Allow, "smart", format!("{} runs without asking", plan.effects()))
+}
+
+/// Whether a need that acts may tell somebody something.
+fn goes_out(need: &Need) -> bool {
+    match need {
+        Need::Run(run) => run.reach != Reach::Nobody,
+        Need::Act(_) | Need::Fetch(_) => true,
+        Need::Read(_) | Need::Write(_) | Need::Use(_) => false,
+    }
 }
 
 /// How many files that exist now would be written, and their size.

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Pinned, Place, Plan, Review, Run,
-    ToolError, Updates,
+    BoxFuture, CallId, Caller, ChangeLog, Changed, Effect, Live, Named, Pinned, Place, Plan,
+    Review, Run, ToolError, Updates,
 };
 
 /// Runs commands.
@@ -18,13 +18,13 @@ pub trait Exec: fmt::Debug + Send + Sync {
     /// Runs a command at the terminal of the person who started us, to its end.
     fn interact<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
 
-    /// What the command depends on now besides its own words; `scripts` are the files it names to be
-    /// executed, as they are written.
+    /// What the command depends on now besides its own words; `scripts` are the files it may name to
+    /// be executed.
     fn pin<'a>(
         &'a self,
         caller: &'a Caller,
         run: &'a Run,
-        scripts: &'a [String],
+        scripts: &'a [Named],
     ) -> BoxFuture<'a, Result<Pinned, ToolError>>;
 
     /// Starts a command that goes on after its call.

@@ -69,7 +69,7 @@ pub use net::{Answer, Fetch, Method, Net, Web};
 pub use outcome::{Meta, Outcome};
 pub use output::{Block, ToolOutput, Usage};
 pub use path::FilePath;
-pub use pinned::{Identity, Pinned, Script};
+pub use pinned::{Identity, Named, Pinned, Runs, Script};
 pub use place::Place;
 pub use plan::{Need, Plan};
 pub use redact::Redact;

@@ -1,6 +1,6 @@
 //! What a command depends on besides its own words.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use crate::Digest;
 
@@ -15,7 +15,7 @@ pub struct Pinned {
     /// Names the variables that configuration passes on to it, with their values.
     pub environment: Digest,
     /// What it may name to be executed, whether there is such a file or not.
-    pub names: Vec<String>,
+    pub names: Vec<Named>,
     /// The files among them.
     pub scripts: Vec<Script>,
 }
@@ -28,19 +28,37 @@ pub struct Identity {
     pub inode: u64,
 }
 
+/// A name that stands where a command may execute the file of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Named {
+    /// As it is written.
+    pub name: String,
+    /// Whether it does.
+    pub runs: Runs,
+}
+
+/// Whether a file that is named is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Runs {
+    /// If it is there.
+    Surely,
+    /// It may as well be what the command works on.
+    Maybe,
+}
+
 /// A file that a command executes.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Script {
     /// As the command names it.
     pub name: String,
+    /// Whether it is kept from changing while the command runs.
+    pub runs: Runs,
     /// Where it really is.
     pub path: String,
     /// Names its content.
     pub digest: Digest,
     /// Permission bits.
     pub mode: u32,
-    /// Its content, which is what runs; `None` if it is too long to be kept.
-    pub content: Option<Arc<[u8]>>,
 }
 
 impl Pinned {
@@ -67,7 +85,7 @@ impl Pinned {
         let (device, inode) = (device.to_le_bytes(), inode.to_le_bytes());
         let own = [folder.as_bytes(), &device, &inode, environment.as_bytes()];
         let scripts = scripts.iter().flat_map(|script| {
-            let Script { name: _, path, digest, mode: _, content: _ } = script;
+            let Script { name: _, runs: _, path, digest, mode: _ } = script;
             [path.as_bytes(), digest.as_bytes().as_slice()]
         });
         Digest::of_parts(own.into_iter().chain(scripts))

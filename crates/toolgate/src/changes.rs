@@ -1,11 +1,5 @@
 //! Changes of a command, for people to look at.
 
-use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, Write},
-};
-
-use rustix::termios::tcgetwinsize;
 use tool::{ChangeKind, Proposed};
 
 use crate::visible::{visible, visible_code};
@@ -51,31 +45,4 @@ fn colour(sign: &str) -> Option<&'static str> {
         "@" => Some("36"),
         _ => None,
     }
-}
-
-/// A screenful at a time.
-pub(crate) fn page(tty: &mut File, text: &str) -> io::Result<()> {
-    let rows = tcgetwinsize(&*tty).map_or(24, |size| usize::from(size.ws_row.max(5)));
-    let lines: Vec<_> = text.lines().collect();
-    let mut pages = lines.chunks(rows - 2).peekable();
-    while let Some(lines) = pages.next() {
-        for line in lines {
-            writeln!(tty, "{line}")?;
-        }
-        if pages.peek().is_some() {
-            write!(tty, "[Enter] more  [q] enough: ")?;
-            tty.flush()?;
-            if answer(tty)?.is_none_or(|answer| answer.to_lowercase().starts_with('q')) {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What the person typed, without spaces around it; `None` if the terminal was closed.
-pub(crate) fn answer(tty: &File) -> io::Result<Option<String>> {
-    let mut line = String::new();
-    let read = BufReader::new(tty).read_line(&mut line)?;
-    Ok((read > 0).then(|| line.trim().to_owned()))
 }

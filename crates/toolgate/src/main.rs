@@ -7,6 +7,7 @@ mod context;
 mod output;
 mod question;
 mod terminal;
+mod tty;
 mod visible;
 
 use std::process::ExitCode;

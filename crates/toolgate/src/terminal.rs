@@ -1,23 +1,28 @@
 //! Asks the person at the terminal.
 
 use std::{
-    fs::{File, OpenOptions},
     io::{self, Write},
     time::Duration,
 };
 
 use store::EXACT;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
 
 use crate::{
-    changes::{Paint, answer, page, whole},
+    changes::{Paint, whole},
     context, output,
     question::{expiry, in_words, shown},
+    tty::Tty,
     visible::visible,
 };
 
 /// How long an answer for always is remembered if the person says nothing else.
 const USUALLY: Duration = Duration::from_hours(30 * 24);
+
+/// One question at a time: of two that share a terminal nobody knows which one is answered.
+static ASKING: Mutex<()> = Mutex::const_new(());
 
 /// Asks on `/dev/tty`, also when standard input is taken.
 #[derive(Debug)]
@@ -30,8 +35,15 @@ impl Approver for Terminal {
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let question = question.clone();
-            let asked = tokio::task::spawn_blocking(move || on_terminal(&question)).await;
+            let (question, stop) = (question.clone(), CancellationToken::new());
+            let turn = ASKING.lock().await;
+            // Whoever types after the question was withdrawn answers the next one, which they see.
+            let _withdrawn = stop.clone().drop_guard();
+            let ask = move || {
+                let _turn = turn;
+                on_terminal(&question, stop)
+            };
+            let asked = tokio::task::spawn_blocking(ask).await;
             match asked {
                 Ok(Ok(answer)) => Reply::Answered(answer),
                 Ok(Err(_)) => Reply::NobodyHere("there is no terminal".to_owned()),
@@ -41,8 +53,16 @@ impl Approver for Terminal {
     }
 }
 
-fn on_terminal(question: &Question) -> io::Result<Answer> {
-    let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+fn on_terminal(question: &Question, stop: CancellationToken) -> io::Result<Answer> {
+    let mut tty = Tty::open(stop.clone())?;
+    let answer = answered(&mut tty, question);
+    if stop.is_cancelled() {
+        writeln!(tty, "\n(question {} needs no answer any more)", question.id.short())?;
+    }
+    answer
+}
+
+fn answered(tty: &mut Tty, question: &Question) -> io::Result<Answer> {
     write!(tty, "{}", shown(&question.id, &question.request))?;
     let request = &question.request;
     let remember = request.scopes.iter().any(|scope| scope == EXACT);
@@ -51,16 +71,16 @@ fn on_terminal(question: &Question) -> io::Result<Answer> {
     loop {
         write!(tty, "{see}[y] yes, once  {keep}[m] no, and say why  [n] no (default): ")?;
         tty.flush()?;
-        let Some(line) = answer(&tty)? else { return Ok(owner(AnswerDecision::Deny)) };
+        let Some(line) = tty.answer()? else { return Ok(owner(AnswerDecision::Deny)) };
         match line.to_lowercase().as_str() {
             "y" | "yes" => return Ok(owner(AnswerDecision::AllowOnce)),
             "s" | "session" if remember => return Ok(owner(AnswerDecision::AllowSession)),
-            "a" | "always" if remember => return always(&mut tty, question),
+            "a" | "always" if remember => return always(tty, question),
             "v" | "view" if !request.changes.is_empty() => {
                 let whole = |one| whole(one, Paint::Coloured);
-                page(&mut tty, &request.changes.iter().map(whole).collect::<String>())?;
+                tty.page(&request.changes.iter().map(whole).collect::<String>())?;
             }
-            "m" => return because(&mut tty),
+            "m" => return because(tty),
             "" | "n" | "no" => return Ok(owner(AnswerDecision::Deny)),
             other => writeln!(tty, "`{}` is none of these.", visible(other))?,
         }
@@ -68,15 +88,15 @@ fn on_terminal(question: &Question) -> io::Result<Answer> {
 }
 
 /// No, with what the model is told.
-fn because(tty: &mut File) -> io::Result<Answer> {
+fn because(tty: &mut Tty) -> io::Result<Answer> {
     write!(tty, "Tell the agent: ")?;
     tty.flush()?;
-    let message = answer(tty)?.filter(|message| !message.is_empty());
+    let message = tty.answer()?.filter(|message| !message.is_empty());
     Ok(Answer { message, ..owner(AnswerDecision::Deny) })
 }
 
 /// Lets the person pick what "always" covers, and for how long; nothing picked is no.
-fn always(tty: &mut File, question: &Question) -> io::Result<Answer> {
+fn always(tty: &mut Tty, question: &Question) -> io::Result<Answer> {
     let request = &question.request;
     writeln!(tty, "Always allow `{}` for:", visible(&request.tool))?;
     for (number, scope) in (1..).zip(&request.scopes) {
@@ -84,12 +104,12 @@ fn always(tty: &mut File, question: &Question) -> io::Result<Answer> {
     }
     write!(tty, "which one? (anything else is no) ")?;
     tty.flush()?;
-    let picked = answer(tty)?.and_then(|line| line.parse::<usize>().ok());
+    let picked = tty.answer()?.and_then(|line| line.parse::<usize>().ok());
     let scope = picked.and_then(|number| request.scopes.get(number.checked_sub(1)?).cloned());
     let Some(scope) = scope else { return Ok(owner(AnswerDecision::Deny)) };
     write!(tty, "for how long? (such as `8h`; empty is 30 days, `ever` is until you revoke it) ")?;
     tty.flush()?;
-    let after = match answer(tty)?.as_deref() {
+    let after = match tty.answer()?.as_deref() {
         Some("") => Some(USUALLY),
         Some("ever") => None,
         Some(text) => match config::parse_duration(text) {

@@ -1,14 +1,14 @@
 //! Copies that outlive what they were made from.
 
 use std::{
-    io::Write as _,
+    io::{Read, Seek as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, SystemTime},
 };
 
 use rustix::fs::{AtFlags, Mode, fchmod, statat, unlinkat};
-use tool::ToolError;
+use tool::{Digest, ToolError};
 
 use crate::{
     World,
@@ -39,20 +39,26 @@ impl Drop for Copied {
 }
 
 impl World {
-    /// A file with this content in the data folder. May block.
-    pub fn copy_of(&self, content: &[u8], mode: u32) -> Result<Copied, ToolError> {
+    /// A file with this content in the data folder, and what names it. May block.
+    pub fn copy_of(
+        &self,
+        mut content: impl Read,
+        mode: u32,
+    ) -> Result<(Copied, Digest), ToolError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{number}", std::process::id());
-        let make = || {
+        let mut make = || {
             let folder = self.common.data.folder(FOLDER)?;
             // One of a process that had our number and was killed.
             let _ = unlinkat(&folder, &*name, AtFlags::empty());
             let mut file = private_file(&folder, &name)?;
             let copied = Copied(self.common.data.path()?.join(FOLDER).join(&name));
-            file.write_all(content)?;
+            std::io::copy(&mut content, &mut file)?;
+            file.rewind()?;
+            let (digest, _) = Digest::of_reader(&file)?;
             fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
-            Ok::<_, std::io::Error>(copied)
+            Ok::<_, std::io::Error>((copied, digest))
         };
         make().map_err(ToolError::internal)
     }

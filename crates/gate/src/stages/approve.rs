@@ -96,7 +96,7 @@ pub(crate) async fn consider(
 ) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
     let known = trust::known(shared, caller, planned.plan()).await?;
-    let suspects = trust::suspects(shared, planned.plan(), &facts).await?;
+    let suspects = trust::suspects(shared, caller, planned.plan(), &facts).await?;
     let settings = shared.settings.load();
     let (tools, urls, untrusted) = (&settings.config.tools, &settings.urls, known.untrusted());
     let situation = Situation { tools, urls, caller, untrusted };

@@ -2,7 +2,7 @@
 
 use super::{
     Analysis, Command, Redirection, Word, analyse,
-    programs::{base, has, rough_words},
+    programs::{base, has, is_outgoing, rough_words},
 };
 use crate::is_credential;
 
@@ -26,13 +26,6 @@ pub enum Network {
     /// This part of it does.
     Yes(String),
 }
-
-/// Programs that talk to others whatever they are told.
-const OUTGOING: &str = "\
-    apk apt apt-get aria2c aws az bunx curl dig dnf doctl flyctl ftp gcloud gh glab gsutil \
-    heroku helm http https kubectl mail mosh nc ncat netcat netlify nmap npx nslookup openstack \
-    pacman ping pipx rclone rsh rsync s3cmd scp sendmail sftp socat ssh ssh-copy-id telnet \
-    terraform traceroute twine uvx vercel wget whois wrangler xh yum zypper";
 
 /// Tasks of programs that talk to others; the rest of what these programs do is not known to.
 const TASKS: &[(&str, &str)] = &[
@@ -125,7 +118,7 @@ fn network(command: &Command) -> Network {
     let Some(program) = command.words.first() else { return Network::No };
     let Some(program) = program.literal() else { return Network::Unknown };
     let name = base(program);
-    if has(OUTGOING, name) {
+    if is_outgoing(name) {
         return Network::Yes(name.to_owned());
     }
     let task = task(command.words.iter().skip(1));
@@ -185,7 +178,7 @@ fn secret(word: &str) -> Option<String> {
 fn of_text(line: &str) -> Needs {
     let words = rough_words(line);
     // Words such as `host` are too common to say anything.
-    let outgoing = |word: &&str| word.len() > 2 && *word != "http" && has(OUTGOING, word);
+    let outgoing = |word: &&str| word.len() > 2 && *word != "http" && is_outgoing(word);
     let mut names = words.iter().map(|word| base(word));
     let yes = names.find(outgoing).map(|name| Network::Yes(name.to_owned()));
     let pairs = words.iter().zip(words.iter().skip(1));

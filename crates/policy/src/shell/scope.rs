@@ -9,10 +9,11 @@ use super::{Analysis, Command, analyse, programs::is_far_reaching};
 ///
 /// `workspace` is the folder it belongs to: the answer holds in no other.
 pub fn program_scope(run: &Run, workspace: &str) -> Option<String> {
-    let Run { command, env, .. } = run;
+    let Run { command, env, secret, .. } = run;
     let Analysis::Commands(commands) = analyse(command) else { return None };
     let [command] = commands.as_slice() else { return None };
-    if !env.is_empty() || !is_plain(command) {
+    // What touches credentials is asked about each time.
+    if !env.is_empty() || secret.is_some() || !is_plain(command) {
         return None;
     }
     let words: Vec<_> = command.words.iter().map(|word| word.literal()).collect::<Option<_>>()?;
@@ -20,11 +21,14 @@ pub fn program_scope(run: &Run, workspace: &str) -> Option<String> {
     if program.contains('/') || is_far_reaching(program) {
         return None;
     }
-    // What looks like the name of a task decides what is done.
-    let task = arguments.iter().position(|word| !word.starts_with('-'));
-    let task = task.filter(|index| arguments.get(*index).is_some_and(|word| is_task(word)));
-    let decides = |(index, word): &(usize, &&str)| word.starts_with('-') || Some(*index) == task;
-    let kept = arguments.iter().enumerate().filter(decides).map(|(_, word)| *word);
+    // What looks like the name of a task decides what is done, and so do the words right behind it.
+    let mut in_task = true;
+    let decides = |word: &&&str| {
+        let is_option = decides_alone(word);
+        in_task &= is_option || is_task(word);
+        is_option || in_task
+    };
+    let kept = arguments.iter().filter(decides).copied();
     let kept: Vec<_> = std::iter::once(*program).chain(kept).collect();
     Some(format!("program:{} ({})", kept.join(" "), circumstances(run, workspace)))
 }
@@ -38,9 +42,14 @@ fn is_plain(command: &Command) -> bool {
         && within.is_empty()
 }
 
+/// Options, files of more arguments, and settings.
+fn decides_alone(word: &str) -> bool {
+    word.starts_with(['-', '+', '@']) || word.contains('=')
+}
+
 fn is_task(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
-    !word.starts_with('-') && word.chars().all(plain)
+    word.chars().all(plain)
 }
 
 fn circumstances(run: &Run, workspace: &str) -> String {
@@ -71,8 +80,17 @@ mod tests {
         for (line, expected) in [
             ("mkdir -p build", Some("program:mkdir -p build (in /ws)")),
             ("rm -rf build", None),
-            ("sed -i s/a/b/ x.txt", Some("program:sed -i (in /ws)")),
-            ("systemctl restart web", Some("program:systemctl restart (in /ws)")),
+            ("systemctl restart web", Some("program:systemctl restart web (in /ws)")),
+            ("tool pr list src/a", Some("program:tool pr list (in /ws)")),
+            ("tool --fast pr merge 5", Some("program:tool --fast pr merge 5 (in /ws)")),
+            ("tool src/a pr", Some("program:tool (in /ws)")),
+            ("gcc -c a.c @more", Some("program:gcc -c @more (in /ws)")),
+            ("tool a.c +x cc=evil", Some("program:tool +x cc=evil (in /ws)")),
+            // A script for `sed` can run programs; what goes out goes to whomever it is told.
+            ("sed -i s/a/b/ x.txt", None),
+            ("gh pr list", None),
+            ("dig secret.example.org", None),
+            ("valgrind ./x", None),
             ("prettier --write src/a.ts", Some("program:prettier --write (in /ws)")),
             // exec-023: neither the wrapper nor what it runs.
             ("timeout 5 make", None),
@@ -93,7 +111,9 @@ mod tests {
             assert_eq!(scope.as_deref(), expected, "{line}");
         }
         let run = Run { place: Some(Place::Host), lasting: Lasting::Session, ..Run::new("mv a b") };
-        let expected = "program:mv a (in /ws, on host, in the background)";
+        let expected = "program:mv a b (in /ws, on host, in the background)";
         assert_eq!(program_scope(&run, "/ws").as_deref(), Some(expected));
+        let secret = Run { secret: Some(".env".to_owned()), ..Run::new("tool src/.env") };
+        assert_eq!(program_scope(&secret, "/ws"), None);
     }
 }

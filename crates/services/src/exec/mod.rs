@@ -31,7 +31,9 @@ use std::{sync::Arc, time::Duration};
 use arc_swap::ArcSwap;
 use config::Config;
 use sandbox::{Report, Sandbox, SandboxError, SandboxSettings};
-use tool::{BoxFuture, Caller, Exec, How, Pinned, Place, Process, Ran, Run, Start, ToolError};
+use tool::{
+    BoxFuture, Caller, Exec, How, Named, Pinned, Place, Process, Ran, Run, Start, ToolError,
+};
 use world::World;
 
 use self::{processes::Processes, settings::RunSettings};
@@ -124,7 +126,7 @@ impl Exec for Runner {
         &'a self,
         caller: &'a Caller,
         run: &'a Run,
-        scripts: &'a [String],
+        scripts: &'a [Named],
     ) -> BoxFuture<'a, Result<Pinned, ToolError>> {
         let (world, settings) = (self.world.clone(), self.settings.load_full());
         let (caller, run, scripts) = (caller.clone(), run.clone(), scripts.to_vec());

@@ -4,27 +4,23 @@ use std::{
     io::{Read as _, Seek as _},
     os::unix::fs::MetadataExt as _,
     path::PathBuf,
-    sync::Arc,
 };
 
 use sandbox::{Access, Bind, Job, Source};
 use tool::{
-    Caller, Capabilities as _, Digest, Disk, FilePath, Identity, Need, Opened, Pinned, Run, Script,
-    ToolError,
+    Caller, Capabilities as _, Digest, Disk, FilePath, Identity, Named, Need, Opened, Pinned, Run,
+    Runs, Script, ToolError,
 };
 use world::{Copied, World};
 
 use super::{job::Asked, settings::RunSettings};
-
-/// Longer files are compared, not kept.
-const MAX_KEPT: u64 = 4 << 20;
 
 /// Looks at everything. May block.
 pub(super) fn pin(
     world: &World,
     settings: &RunSettings,
     (caller, run): (&Caller, &Run),
-    names: &[String],
+    names: &[Named],
 ) -> Result<Pinned, ToolError> {
     let disk = world.disk(caller)?;
     let folder = disk.look(&Need::Read(run.cwd.clone()))?.resolved;
@@ -41,29 +37,31 @@ pub(super) fn pin(
 }
 
 /// What is no file of the workspace is no script.
-fn script(disk: &dyn Disk, run: &Run, name: &str) -> Option<Script> {
+fn script(disk: &dyn Disk, run: &Run, named: &Named) -> Option<Script> {
+    let Named { name, runs } = named;
     let path = if name.starts_with('/') { FilePath::new(name) } else { run.cwd.join(name) };
     let Opened { mut file, stat } = disk.open(&path).ok()?;
     let resolved = disk.look(&Need::Read(path)).ok()?.resolved;
-    let (name, mode) = (name.to_owned(), stat.mode & 0o777);
-    let mut content = Vec::new();
-    file.by_ref().take(MAX_KEPT + 1).read_to_end(&mut content).ok()?;
-    if content.len() as u64 <= MAX_KEPT {
-        let (digest, content) = (Digest::of(&content), Some(Arc::from(content)));
-        return Some(Script { name, path: resolved, digest, mode, content });
-    }
+    let mut start = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut start).ok()?;
+    let is_executable = stat.mode & 0o111 != 0 || start == b"#!";
     file.rewind().ok()?;
     let (digest, _) = Digest::of_reader(file).ok()?;
-    Some(Script { name, path: resolved, digest, mode, content: None })
+    let runs = if is_executable { Runs::Surely } else { *runs };
+    let (name, mode) = (name.clone(), stat.mode & 0o777);
+    Some(Script { name, runs, path: resolved, digest, mode })
 }
 
 /// Refuses a command whose circumstances are not those a person agreed to. May block.
 pub(super) fn check(world: &World, settings: &RunSettings, asked: &Asked) -> Result<(), ToolError> {
     let Some(pinned) = &asked.pinned else { return Ok(()) };
     let now = pin(world, settings, (&asked.caller, &asked.run), &pinned.names)?;
-    let Some(change) = pinned.changed(&now) else { return Ok(()) };
+    pinned.changed(&now).map_or(Ok(()), |change| Err(refused(&change)))
+}
+
+fn refused(change: &str) -> ToolError {
     let reason = format!("{change} since somebody agreed to the command; ask again");
-    Err(ToolError::denied("exec", "pinned", reason))
+    ToolError::denied("exec", "pinned", reason)
 }
 
 /// Refuses what [`check`] refuses, and mounts the content that was agreed to over the scripts. The
@@ -76,10 +74,16 @@ pub(super) fn mount(
 ) -> Result<Vec<Copied>, ToolError> {
     check(world, settings, asked)?;
     let scripts = asked.pinned.iter().flat_map(|pinned| &pinned.scripts);
+    let disk = world.disk(&asked.caller)?;
     let mut copies = Vec::new();
-    for script in scripts {
-        let Some(content) = &script.content else { continue };
-        let copy = world.copy_of(content, script.mode)?;
+    for script in scripts.filter(|script| script.runs == Runs::Surely) {
+        // Also what changed since the look does not run.
+        let changed = || refused(&format!("`{}` has changed", script.name));
+        let opened = disk.open(&FilePath::new(&script.path)).map_err(|_| changed())?;
+        let (copy, digest) = world.copy_of(opened.file, script.mode)?;
+        if digest != script.digest {
+            return Err(changed());
+        }
         job.binds.push(Bind {
             source: Source::Path(copy.path().to_owned()),
             target: PathBuf::from(&script.path),

@@ -167,7 +167,11 @@ async fn an_act_shows_what_was_read() {
     let mail = async || line(&setup.gate.call(&setup.caller, "mail", json!({})).await);
     let asked = "somebody must agree because it wants to send a mail to bo, which cannot be undone";
     assert!(mail().await.contains(&format!("{asked}, and nobody")));
+    // What was answered before does not hold afterwards.
+    let rule = || async { setup.gate.check(&setup.caller, "mail", &json!({})).await.decision.rule };
+    assert_eq!(rule().await, "smart.act");
     fetch(&setup.gate, &setup.caller, NEWS).await;
+    assert_eq!(rule().await, "smart.untrusted");
     let read =
         format!("{asked}; this session has read untrusted content from `{NEWS}`, and nobody");
     let outcome = mail().await;

@@ -27,7 +27,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_answer_is_remembered_for_the_same_script", remembered_for_the_same_script),
         trial("large_changes_are_held_until_a_person_has_seen_them", large_changes_are_held),
         trial("a_removed_folder_is_shown_with_every_file_in_it", a_folder_is_shown),
+        trial("a_folder_that_gives_way_to_something_else_is_held", a_replaced_folder_is_held),
         trial("what_is_made_again_is_not_held", what_is_made_again_is_not_held),
+        trial("a_command_that_cannot_be_shown_whole_is_not_asked_about", nothing_is_hidden),
+        trial("an_answer_is_for_the_place_that_was_shown", for_the_place_that_was_shown),
+        trial("what_a_command_writes_to_stays_writable", outputs_stay_writable),
         trial("nobody_there_drops_large_changes", nobody_there_drops_large_changes),
         trial("a_call_that_waits_for_a_person_holds_no_slot", holds_no_slot),
         trial("what_runs_is_what_is_shown", what_runs_is_what_is_shown),
@@ -104,7 +108,8 @@ async fn nothing_else_runs() {
         setup.gate.reload(config::parse(&config, "t.toml").unwrap()).unwrap();
     };
     let appear = |setup: &Setup| setup.file("late.sh", "echo late > ran");
-    let cases: [(Value, Change<'_>, &str); 7] = [
+    let many = (0..80).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+    let cases: [(Value, Change<'_>, &str); 11] = [
         (json!({"command": "./deploy.sh prod"}), &rewrite, "`./deploy.sh` has changed"),
         (json!({"command": "sh deploy.sh"}), &rewrite, "`deploy.sh` has changed"),
         (json!({"command": "./deploy.sh"}), &replace, "`./deploy.sh` has changed"),
@@ -112,6 +117,10 @@ async fn nothing_else_runs() {
         (json!({"command": "pwd > ran", "workdir": "one"}), &swap, "another one"),
         (json!({"command": "touch ran"}), &pass, "variables"),
         (json!({"command": "sh late.sh || true"}), &appear, "`late.sh` has changed"),
+        (json!({"command": format!("sh deploy.sh {many}")}), &rewrite, "`deploy.sh` has changed"),
+        (json!({"command": "cat deploy.sh | sh"}), &rewrite, "`deploy.sh` has changed"),
+        (json!({"command": "awk -fdeploy.sh"}), &rewrite, "`deploy.sh` has changed"),
+        (json!({"command": "X=deploy.sh; sh $X"}), &rewrite, "`deploy.sh` has changed"),
     ];
     for (args, change, expected) in cases {
         let setup = project(ALWAYS).await;
@@ -205,6 +214,72 @@ async fn a_folder_is_shown() {
     let (outcome, ()) = tokio::join!(setup.sh("rm -r old"), refuse);
     assert!(error(&outcome).contains("dropped"), "{outcome}");
     assert_eq!(setup.text("old/17/x").as_deref(), Some("x\n"));
+}
+
+/// Whatever is there afterwards, what was in the folder is gone.
+async fn a_replaced_folder_is_held() {
+    for made in ["touch old", "ln -s elsewhere old", "mkdir old", "mkdir old; touch old/new"] {
+        let setup = Setup::asking(SMART).await;
+        (0..30).for_each(|number| setup.file(&format!("old/{number}/x"), "x\n"));
+        let refuse = async {
+            let request = question(&setup).await.request;
+            let [one] = request.changes.as_slice() else { panic!("{:?}", request.changes) };
+            let listed = one.diff.as_deref().unwrap_or_default();
+            assert!(listed.contains("--- a/old/17/x (2 bytes)\n"), "{made}: {one:?}");
+            assert!(one.what.contains("30 files"), "{made}: {one:?}");
+            answer(&setup, Decision::Deny).await;
+        };
+        let command = format!("rm -r old; {made}");
+        let both = async { tokio::join!(setup.sh(&command), refuse) };
+        let (outcome, ()) = tokio::time::timeout(PATIENCE, both).await.unwrap();
+        assert!(error(&outcome).contains("dropped"), "{made}: {outcome}");
+        assert_eq!(setup.text("old/17/x").as_deref(), Some("x\n"));
+    }
+}
+
+/// What looks like a secret is not shown, so nothing that runs may look like one.
+async fn nothing_is_hidden() {
+    let key = "-----BEGIN PRIVATE KEY-----";
+    for (command, hidden) in [
+        ("echo xy://a:$(touch${IFS}ran)@b".to_owned(), true),
+        (format!(": <<X\n{key}\nX\ntouch ran\n"), true),
+        ("echo postgres://user:s3cretpw@host/db".to_owned(), false),
+    ] {
+        let setup = Setup::asking(ALWAYS).await;
+        let args = json!({"command": command});
+        let outcome = if hidden {
+            tokio::time::timeout(PATIENCE, setup.call("exec", args)).await.unwrap()
+        } else {
+            agreed(&setup, args, |_| {}).await
+        };
+        assert_eq!(outcome["status"] == "error", hidden, "{command}: {outcome}");
+        if hidden {
+            assert_eq!(outcome["details"]["rule"], "approval.hidden", "{command}: {outcome}");
+        }
+        assert_eq!(setup.text("ran"), None, "{command}");
+    }
+}
+
+/// Also a remembered one.
+async fn for_the_place_that_was_shown() {
+    let setup = project(ALWAYS).await;
+    let args = json!({"command": "touch ran"});
+    let always = Decision::AllowAlways { scope: "exact".to_owned(), expires: None };
+    let (first, ()) = tokio::join!(setup.call("exec", args.clone()), answer(&setup, always));
+    assert_eq!(first["status"], "success", "{first}");
+    let config = format!("{ALWAYS}exec.host = \"host\"\n");
+    setup.gate.reload(config::parse(&config, "t.toml").unwrap()).unwrap();
+    let both = async { tokio::join!(setup.call("exec", args), answer(&setup, Decision::Deny)) };
+    let (last, ()) = tokio::time::timeout(PATIENCE, both).await.unwrap();
+    assert!(error(&last).contains("denied by ada"), "{last}");
+}
+
+async fn outputs_stay_writable() {
+    let setup = project(ALWAYS).await;
+    setup.file("log", "old\n");
+    let outcome = agreed(&setup, json!({"command": "sh deploy.sh > log"}), |_| {}).await;
+    assert_eq!(outcome["result"]["exitCode"], 0, "{outcome}");
+    assert_eq!(setup.text("log").as_deref(), Some(""));
 }
 
 async fn what_is_made_again_is_not_held() {

@@ -7,6 +7,8 @@ use std::{
 };
 
 use libtest_mimic::Trial;
+use serde_json::json;
+use toolgate::Caller;
 
 use crate::helper::{AUTO, Setup, has, trial};
 
@@ -14,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_named_host_is_reached_and_another_is_not", a_named_host_is_reached),
         trial("what_a_command_fetches_is_untrusted", what_a_command_fetches_is_untrusted),
+        trial("untrusted_files_are_so_for_commands_too", untrusted_files_for_commands),
         trial("nobody_is_reached_without_a_name", nobody_is_reached_without_a_name),
     ]
 }
@@ -51,6 +54,23 @@ async fn what_a_command_fetches_is_untrusted() {
     setup.sh("./whatever || true").await;
     let sources = setup.gate.sources(&setup.caller).await.unwrap();
     assert_eq!(sources.as_ref(), [format!("a command that reached {named}")]);
+}
+
+async fn untrusted_files_for_commands() {
+    let config = format!("{AUTO}[tools.exec.network]\nallow = [\"{}\"]\n", server());
+    let setup = Setup::with(&config).await;
+    setup.sh("./whatever; echo told > page.md").await;
+    for (line, expected) in [
+        ("cat page.md", true),
+        ("cp page.md notes.md", true),
+        ("grep -r told .", true),
+        ("ls sub; true", false),
+    ] {
+        let caller = Caller { session: line.into(), ..setup.caller.clone() };
+        setup.gate.call(&caller, "exec", json!({"command": line})).await;
+        let sources = setup.gate.sources(&caller).await.unwrap();
+        assert_eq!(sources.iter().any(|source| source.contains("page.md")), expected, "{line}");
+    }
 }
 
 async fn a_named_host_is_reached() {

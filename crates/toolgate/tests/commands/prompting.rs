@@ -9,6 +9,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         plain("a_question_shows_everything_and_enter_is_no", enter_is_no),
         plain("each_key_does_what_it_says", each_key),
         plain("held_changes_are_seen_before_the_answer", held_changes),
+        plain("questions_come_one_after_the_other", one_after_the_other),
     ]
 }
 
@@ -100,4 +101,31 @@ fn held_changes() {
     person.types("y\r");
     assert_eq!(person.ends(), 0);
     assert!(machine.content("17.txt").is_none());
+}
+
+/// Of two at once nobody knows which one is answered.
+fn one_after_the_other() {
+    let machine = machine();
+    let call = |name: &str| {
+        serde_json::json!({"type": "tool_use", "id": name, "name": "write",
+            "input": {"path": name, "content": "x"}})
+    };
+    let names = ["one.txt", "two.txt", "three.txt"];
+    let message = serde_json::json!({"role": "assistant", "content": names.map(call)});
+    let mut person = Person::at(&machine, &["call", "-", "--format", "anthropic"]);
+    person.types(&format!("{message}\r\u{4}"));
+    let mut asked = Vec::new();
+    for (key, next) in [("y", "wants to call"), ("n", "wants to call"), ("y", "")] {
+        person.sees("It would write `");
+        let path = person.sees("`");
+        let rest = person.sees(NO);
+        assert!(!rest.contains("wants to call"), "{rest}");
+        asked.push((path, key == "y"));
+        person.types(&format!("{key}\r"));
+        person.sees(next);
+    }
+    person.ends();
+    for (path, agreed) in asked {
+        assert_eq!(machine.content(&path).is_some(), agreed, "{path}");
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::Notify;
 use tool::{
-    BoxFuture, Caller, Captured, Ended, Exec, How, OutputPart, Pinned, Place, Process,
+    BoxFuture, Caller, Captured, Ended, Exec, How, Named, OutputPart, Pinned, Place, Process,
     ProcessStatus, Ran, Run, Start, Stream, Terminal, ToolError,
 };
 
@@ -69,7 +69,7 @@ impl Exec for Machine {
         &'a self,
         _: &'a Caller,
         _: &'a Run,
-        _: &'a [String],
+        _: &'a [Named],
     ) -> BoxFuture<'a, Result<Pinned, ToolError>> {
         Box::pin(async { Err(ToolError::internal("nobody is asked here")) })
     }

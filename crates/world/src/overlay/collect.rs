@@ -130,19 +130,14 @@ impl<'a> Collector<'a> {
     }
 
     fn removed(&mut self, entry: &Entry<'_>) -> Result<(), ToolError> {
-        let (Some(lower), Some(beneath)) = (entry.lower, &entry.beneath) else { return Ok(()) };
-        let kind = Kind::of(beneath);
-        let mut protected = self.rule(&entry.inner, kind);
-        if protected.is_none() && kind == Kind::Folder {
-            let folder = open_folder(lower, entry.name, Links::Refused);
-            let folder = folder.map_err(|errno| problem::writing(&entry.path(), errno))?;
-            protected = self.lose(&folder, &entry.inner)?;
-        }
-        if let Some(why) = protected {
+        let Some(beneath) = &entry.beneath else { return Ok(()) };
+        if let Some(why) = self.rule(&entry.inner, Kind::of(beneath)) {
             self.leave_out(&entry.inner, &why);
             return Ok(());
         }
-        self.want(entry, Content::Removed);
+        if self.may_lose_folder(entry)? {
+            self.want(entry, Content::Removed);
+        }
         Ok(())
     }
 
@@ -153,6 +148,9 @@ impl<'a> Collector<'a> {
         let path = entry.path();
         let failed = |error: io::Error| problem::reading(&path, error);
         self.refuse_vanished(entry)?;
+        if !self.may_lose_folder(entry)? {
+            return Ok(());
+        }
         let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
@@ -173,6 +171,9 @@ impl<'a> Collector<'a> {
             self.leave_out(&entry.inner, "its target is not UTF-8");
             return Ok(());
         };
+        if !self.may_lose_folder(entry)? {
+            return Ok(());
+        }
         self.want(entry, entry.moved(FileState::Link { target }));
         Ok(())
     }
@@ -197,12 +198,7 @@ impl<'a> Collector<'a> {
             self.leave_out(&entry.inner, &why);
             return Ok(());
         }
-        if is_opaque
-            && let Some(lower) = entry.lower.filter(|_| entry.lies_on(Kind::Folder))
-            && let Ok(old) = open_folder(lower, entry.name, Links::Refused)
-            && let Some(why) = self.lose(&old, &entry.inner)?
-        {
-            self.leave_out(&entry.inner, &why);
+        if !self.may_lose_folder(entry)? {
             return Ok(());
         }
         let folder = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
@@ -292,6 +288,21 @@ impl<'a> Collector<'a> {
             Kind::File | Kind::Link | Kind::Whiteout | Kind::Other => protected.rule(&inner),
         };
         rule.map(|rule| format!("it is protected by rule `{rule}`"))
+    }
+
+    /// Counts the folder that was there and is not any more, whatever is there now. One that must not
+    /// be lost because of what is in it is left as it was.
+    fn may_lose_folder(&mut self, entry: &Entry<'_>) -> Result<bool, ToolError> {
+        let Some(lower) = entry.lower.filter(|_| entry.lies_on(Kind::Folder)) else {
+            return Ok(true);
+        };
+        let folder = open_folder(lower, entry.name, Links::Refused);
+        let folder = folder.map_err(|errno| problem::writing(&entry.path(), errno))?;
+        let protected = self.lose(&folder, &entry.inner)?;
+        if let Some(why) = &protected {
+            self.leave_out(&entry.inner, why);
+        }
+        Ok(protected.is_none())
     }
 
     /// Counts what is in a folder that is to be lost; or says why it may not be, because of what is

@@ -31,16 +31,17 @@ pub(super) fn propose(workspace: &Workspace, wanted: &Wanted) -> Proposed {
         (Content::Moved(_) | Content::Given(_), _) => ChangeKind::Modified,
     };
     let old = || text(open_file(&workspace.root, path.as_str(), Links::Refused).ok()?.0);
+    let folder = || open_folder(&workspace.root, path.as_str(), Links::Refused).ok();
+    let gone = || folder().map(|folder| removed_folder(&folder, path));
     let (what, diff) = match &wanted.content {
-        Content::Removed => {
-            if let Ok(folder) = open_folder(&workspace.root, path.as_str(), Links::Refused) {
-                removed_folder(&folder, path)
-            } else {
+        Content::Removed => gone().map_or_else(
+            || {
                 let bytes = beneath.as_ref().map_or(0, |stat| stat.bytes);
                 (format!("removed, {bytes} bytes"), old().map(|old| unified(path, &old, "")))
-            }
-        }
-        Content::Moved(moved) => described(path, moved, old),
+            },
+            |(what, listed)| (what, Some(listed)),
+        ),
+        Content::Moved(moved) => replaced(gone(), described(path, moved, old)),
         Content::Given(FileContent::FolderMode(mode)) => (format!("folder mode {mode:o}"), None),
         Content::Given(_) => (String::new(), None),
     };
@@ -55,8 +56,21 @@ const fn after(content: &Content) -> Option<Digest> {
     }
 }
 
+/// What is there now, after the folder that was there before it.
+fn replaced(
+    gone: Option<(String, String)>,
+    (what, diff): (String, Option<String>),
+) -> (String, Option<String>) {
+    match gone {
+        None => (what, diff),
+        Some((gone, listed)) => {
+            (format!("{gone}; in its place: {what}"), Some(listed + &diff.unwrap_or_default()))
+        }
+    }
+}
+
 /// A folder that is removed, with the name of every file in it.
-fn removed_folder(folder: &OwnedFd, path: &FilePath) -> (String, Option<String>) {
+fn removed_folder(folder: &OwnedFd, path: &FilePath) -> (String, String) {
     let (mut shown, mut files, mut bytes) = (String::new(), 0_u64, 0_u64);
     let mut look = |visited: Visited<'_>| {
         if FileType::from_raw_mode(visited.stat.st_mode) == FileType::Directory {
@@ -66,7 +80,8 @@ fn removed_folder(folder: &OwnedFd, path: &FilePath) -> (String, Option<String>)
         files += 1;
         bytes += size;
         if (shown.len() as u64) < MAX_BYTES {
-            let _ = writeln!(shown, "--- a/{path}/{} ({size} bytes)", visited.inner.display());
+            let name = named(&format!("{path}/{}", visited.inner.display()));
+            let _ = writeln!(shown, "--- a/{name} ({size} bytes)");
         }
         Ok(())
     };
@@ -76,7 +91,16 @@ fn removed_folder(folder: &OwnedFd, path: &FilePath) -> (String, Option<String>)
     if listed < files || !complete {
         let _ = writeln!(shown, "... and more; {files} files in all were counted");
     }
-    (format!("folder removed, with {files} files of {bytes} bytes"), Some(shown))
+    (format!("folder removed, with {files} files of {bytes} bytes"), shown)
+}
+
+/// A name in one line: nobody calls a file what looks like the next one.
+fn named(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
 }
 
 fn described(
@@ -134,7 +158,7 @@ impl Inside {
     }
 
     fn say(&mut self, path: &FilePath, what: &str) {
-        let _ = writeln!(self.shown, "+++ b/{path} ({what})");
+        let _ = writeln!(self.shown, "+++ b/{} ({what})", named(path.as_str()));
     }
 
     fn done(mut self, entries: u64) -> Option<String> {
@@ -160,6 +184,7 @@ fn text(file: File) -> Option<String> {
 
 fn unified(path: &FilePath, old: &str, new: &str) -> String {
     let diff = TextDiffConfig::default().timeout(PATIENCE).diff_lines(old, new);
-    let (a, b) = (format!("a/{path}"), format!("b/{path}"));
+    let name = named(path.as_str());
+    let (a, b) = (format!("a/{name}"), format!("b/{name}"));
     diff.unified_diff().header(&a, &b).to_string()
 }

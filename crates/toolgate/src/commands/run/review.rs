@@ -1,16 +1,15 @@
 //! Shows what a program changed, and asks what stays.
 
-use std::{
-    fs::{File, OpenOptions},
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
+use tokio_util::sync::CancellationToken;
 use tool::{Extent, Keep, Proposal, Proposed, Review};
 use toolgate::{BoxFuture, FilePath, ToolError};
 
 use crate::{
-    changes::{Paint, answer, page, summary, whole},
+    changes::{Paint, summary, whole},
     output,
+    tty::Tty,
     visible::visible,
 };
 
@@ -49,7 +48,7 @@ impl Review for AtTerminal {
 }
 
 fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
-    let mut tty = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+    let mut tty = Tty::open(CancellationToken::new())?;
     writeln!(tty, "\nThe program changed:")?;
     for (number, one) in proposed.iter().enumerate() {
         writeln!(tty, "{}", summary(number + 1, one))?;
@@ -57,10 +56,10 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
     loop {
         write!(tty, "[v] view  [k] keep all  [p] pick  [d] drop all (default): ")?;
         tty.flush()?;
-        match answer(&tty)?.map(|line| line.to_lowercase()).as_deref() {
+        match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
             Some("v" | "view") => {
                 let all: String = proposed.iter().map(|one| whole(one, Paint::Coloured)).collect();
-                page(&mut tty, &all)?;
+                tty.page(&all)?;
             }
             Some("k" | "keep") => return Ok(Keep::All),
             Some("p" | "pick") => return pick(&mut tty, proposed),
@@ -71,17 +70,17 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
 }
 
 /// One after the other; what is not kept is dropped.
-fn pick(tty: &mut File, proposed: &[Proposed]) -> io::Result<Keep> {
+fn pick(tty: &mut Tty, proposed: &[Proposed]) -> io::Result<Keep> {
     let mut kept: Vec<FilePath> = Vec::new();
     for (number, one) in proposed.iter().enumerate() {
         loop {
             writeln!(tty, "{}", summary(number + 1, one))?;
             write!(tty, "[y] keep  [v] view  [n] drop (default): ")?;
             tty.flush()?;
-            match answer(tty)?.map(|line| line.to_lowercase()).as_deref() {
+            match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
                 Some("y" | "yes") => kept.push(one.path.clone()),
                 Some("v" | "view") => {
-                    page(tty, &whole(one, Paint::Coloured))?;
+                    tty.page(&whole(one, Paint::Coloured))?;
                     continue;
                 }
                 None | Some(_) => {}
