@@ -193,7 +193,7 @@ async fn open_question(
 fn hides_code(args: &Value) -> bool {
     match args {
         Value::String(text) => Redactor::hides_code(text),
-        Value::Array(items) => items.iter().any(|item| hides_code(item)),
+        Value::Array(items) => items.iter().any(hides_code),
         Value::Object(fields) => {
             fields.iter().any(|(name, value)| Redactor::hides_code(name) || hides_code(value))
         }
