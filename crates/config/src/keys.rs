@@ -369,6 +369,12 @@ const REST: &[Key] = &[
         |c, _| &mut c.limits.open_questions,
     ),
     key(
+        "limits.questions_per_minute",
+        "20",
+        "Questions one session may put to people in a minute; who is asked more often no longer reads.",
+        |c, _| &mut c.limits.questions_per_minute,
+    ),
+    key(
         "limits.approval_timeout",
         r#""30m""#,
         "How long a question waits for a person; after that the answer is no.",

@@ -31,15 +31,10 @@ pub async fn answer(
             return Err(refuse(format!("`{user}` may not answer about a call of their own")));
         }
     }
-    let is_theirs = |error: &StoreError| {
-        matches!(
-            error,
-            StoreError::NotPending { .. }
-                | StoreError::UnknownScope { .. }
-                | StoreError::UnknownApproval(_)
-        )
-    };
-    let answered = db.answer_approval(id, answer, now).await;
-    answered
-        .map_err(|error| if is_theirs(&error) { refuse(error.to_string()) } else { error.into() })
+    db.answer_approval(id, answer, now).await.map_err(|error| {
+        if matches!(error, StoreError::NotPending { .. } | StoreError::UnknownScope { .. }) {
+            return refuse(error.to_string());
+        }
+        error.into()
+    })
 }

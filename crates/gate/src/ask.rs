@@ -5,8 +5,8 @@ use std::time::Duration;
 use policy::Decision;
 use serde_json::{Value, json};
 use store::{
-    Answer, Approval, ApprovalId, ApprovalStatus, Db, Decision as AnswerDecision, EXACT, Grant,
-    NewApproval, StoreError,
+    Answer, Approval, ApprovalId, ApprovalStatus, AskLimits, Db, Decision as AnswerDecision, EXACT,
+    Grant, NewApproval, StoreError,
 };
 use tool::{Proposed, ToolError};
 
@@ -141,7 +141,7 @@ async fn open_question(
     let sources = shared.trust.sources(&shared.db, &subject.exact.caller).await?;
     let settings = shared.settings.load();
     let limits = &settings.config.limits;
-    let (timeout, max_open) = (limits.approval_timeout.value, limits.open_questions.value);
+    let timeout = limits.approval_timeout.value;
     let asked_at = shared.world.clock().now();
     let Subject { call, exact, args, plan, pinned, .. } = subject;
     let redacted = |text: &str| settings.redactor.text(text).into_owned();
@@ -179,8 +179,12 @@ async fn open_question(
     let id = if let Some(id) = db.adopt_approval(wanted, *call, asked_at).await? {
         id
     } else {
-        let max_open = u32::try_from(max_open).unwrap_or(u32::MAX);
-        db.request_approval(request.clone(), max_open).await.map_err(too_many)?
+        let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+        let limits = AskLimits {
+            open: most(limits.open_questions.value),
+            per_minute: most(limits.questions_per_minute.value),
+        };
+        db.request_approval(request.clone(), limits).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
 }
@@ -198,7 +202,7 @@ fn hides_code(args: &Value) -> bool {
 }
 
 fn too_many(error: StoreError) -> ToolError {
-    if !matches!(error, StoreError::TooManyOpen(_)) {
+    if !matches!(error, StoreError::TooManyOpen(_) | StoreError::TooManyAsked(_)) {
         return error.into();
     }
     ToolError::RateLimited { reason: error.to_string(), retry_after: Duration::from_secs(30) }

@@ -10,15 +10,13 @@ use crate::{
     call::Learning,
     shared::Shared,
     slots::Slot,
-    subject::{Exact, Subject},
+    subject::{Exact, Subject, pin},
 };
 
 /// More changes than these are more than a person reads.
 const MAX_CHANGES: usize = 10_000;
 /// So much of them is shown line by line.
 const MAX_DIFF: usize = 1 << 20;
-/// Said of the rest.
-const NOT_SHOWN: &str = "; too much to be shown line by line";
 
 /// Holds the changes of one call until somebody has agreed to them, where they are large.
 #[derive(Debug)]
@@ -40,7 +38,11 @@ impl Review for HoldsChanges {
             // Between the two looks the configuration may have changed.
             let Some(decision) = self.decide(proposal.lost) else { return Ok(Keep::All) };
             let changes = self.shown(&proposal.changes)?;
-            let subject = Subject { exact: self.exact(&proposal.changes), ..self.subject.clone() };
+            let exact = self.exact(&proposal.changes);
+            let (caller, plan) = (&exact.caller, &self.subject.plan);
+            // Where it ran, for people to see; nobody looked before.
+            let pinned = pin(&self.shared, caller, plan).await?;
+            let subject = Subject { exact, pinned, ..self.subject.clone() };
             // Waiting for a person takes none of the call's time, and holds no slot.
             let _paused = self.subject.live.pause();
             drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -98,8 +100,9 @@ impl HoldsChanges {
             let fits = one.diff.as_ref().filter(|diff| diff.len() <= left);
             let diff = fits.map(|diff| settings.redactor.text(diff).into_owned());
             left = left.saturating_sub(diff.as_ref().map_or(0, String::len));
-            let cut = if one.diff.is_some() && diff.is_none() { NOT_SHOWN } else { "" };
-            Proposed { diff, what: format!("{}{cut}", one.what), ..one.clone() }
+            let hidden = one.diff.is_some() && diff.is_none();
+            let too_long = if hidden { ", too long to be shown line by line" } else { "" };
+            Proposed { diff, what: format!("{}{too_long}", one.what), ..one.clone() }
         };
         Ok(changes.iter().map(shown).collect())
     }

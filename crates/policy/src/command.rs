@@ -40,7 +40,11 @@ fn completed(run: &Run, tools: &Tools, known: Known<'_>) -> Run {
             reach(&exec.network, asking(tools, &run), &needs.network)
         }
     };
-    Run { reach, steps, doubt, secret: needs.credentials, ..run }
+    let outgoing = match needs.network {
+        Network::Yes(part) if reach != Reach::Nobody => Some(part),
+        Network::Yes(_) | Network::No | Network::Unknown => None,
+    };
+    Run { reach, steps, doubt, secret: needs.credentials, outgoing, ..run }
 }
 
 /// Whom a command reaches in the sandbox. One that is known to stay on this machine reaches nobody, so

@@ -145,6 +145,10 @@ fn always(plan: &Plan) -> Decision {
 }
 
 fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<'_>) -> Decision {
+    if let Some(part) = plan.command().and_then(|run| run.outgoing.as_ref()) {
+        let reason = format!("`{part}` needs the network, and what it does there cannot be undone");
+        return Decision::new(Verdict::Ask, "smart.network", reason);
+    }
     let acts = |need: &&Need| need.effect() == Some(Effect::Act);
     if let Some(need) = plan.needs().iter().find(acts) {
         // What goes on in the background says so itself.
@@ -175,6 +179,11 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<
     let (files, bytes) = replaced(plan, facts);
     if files > MUCH.0 || bytes > MUCH.1 {
         return Decision::new(Verdict::Ask, "smart.much", losing(files, bytes));
+    }
+    if plan.command().is_some() {
+        let reason = "it stays in the sandbox, and what it changes can be undone; large changes are held \
+                      until a person has seen them";
+        return Decision::new(Verdict::Allow, "smart", reason);
     }
     Decision::new(Verdict::Allow, "smart", format!("{} runs without asking", plan.effects()))
 }
@@ -269,12 +278,12 @@ mod tests {
         let listed = "exec.network.allow = ['example.org']";
         let (never, full) = ("exec.network.access = 'listed'", "exec.network.access = 'full'");
         for (config, line, expected) in [
-            ("", "git push", "ask smart.act"),
+            ("", "git push", "ask smart.network"),
             ("", "git commit -am x", "allow smart"),
             ("", "cargo build", "allow smart"),
             ("", "cat .env > copy", "ask smart.credentials"),
             (never, "git push", "allow smart"),
-            (listed, "git push", "ask smart.act"),
+            (listed, "git push", "ask smart.network"),
             (listed, "rm -r x", "allow smart"),
             (listed, "cargo build", "ask smart.act"),
             (full, "mkdir x", "allow smart"),

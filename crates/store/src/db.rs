@@ -23,7 +23,8 @@ use tool::CallId;
 
 pub use self::{
     approval::{
-        Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, EXACT, NewApproval, Which,
+        Answer, Approval, ApprovalFilter, ApprovalStatus, AskLimits, Decision, EXACT, NewApproval,
+        Which,
     },
     approval_id::ApprovalId,
     grants::{Grant, LateGrant, Wanted},

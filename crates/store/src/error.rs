@@ -30,6 +30,10 @@ pub enum StoreError {
     Erased(CallId),
     #[error("{0} questions of this session wait for an answer already")]
     TooManyOpen(u32),
+    #[error(
+        "this session has put {0} questions to people within a minute; do something else first"
+    )]
+    TooManyAsked(u32),
     #[error("there is no question `{0}`; `toolgate approvals list` shows them")]
     UnknownApproval(ApprovalId),
     #[error("approval `{id}` is {status} already")]

@@ -15,8 +15,8 @@ mod names;
 mod time;
 
 pub use db::{
-    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, EXACT, Grant,
-    LateGrant, NewApproval, Permission, PermissionState, UntrustedFile, Wanted, Which,
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, Db, Decision, EXACT,
+    Grant, LateGrant, NewApproval, Permission, PermissionState, UntrustedFile, Wanted, Which,
     leave_questions,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};

@@ -41,6 +41,9 @@ pub struct Run {
     /// A file it touches that may hold credentials.
     #[serde(skip)]
     pub secret: Option<String>,
+    /// The part of it that is known to need the network.
+    #[serde(skip)]
+    pub outgoing: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -88,6 +91,7 @@ impl Run {
             steps: Vec::new(),
             doubt: String::new(),
             secret: None,
+            outgoing: None,
         }
     }
 
@@ -114,30 +118,33 @@ impl Run {
 /// Reads on after "to".
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { command, cwd, env, place, lasting, reach, elevated, terminal, .. } = self;
-        write!(f, "run `{command}` in `{cwd}`")?;
-        for (name, value) in env {
-            write!(f, ", with {name}=`{value}`")?;
-        }
-        if let Some(place) = place.filter(|place| *place != Place::Sandbox) {
-            write!(f, ", on {place}")?;
-        }
-        if *elevated {
-            f.write_str(", elevated")?;
-        }
-        if *terminal == Terminal::Yes {
-            f.write_str(", at a terminal of its own")?;
-        }
-        if *lasting == Lasting::Session {
-            f.write_str(", in the background, where its changes cannot be undone")?;
-        }
-        match reach {
-            Reach::Nobody => Ok(()),
+        write!(f, "run `{}` in `{}`", self.command, self.cwd)?;
+        self.circumstances().iter().try_for_each(|circumstance| write!(f, ", {circumstance}"))
+    }
+}
+
+impl Run {
+    /// What is unusual about how it runs, each in a few words that read on after "run".
+    pub fn circumstances(&self) -> Vec<String> {
+        let Self { env, place, lasting, reach, elevated, terminal, .. } = self;
+        let mut all: Vec<_> =
+            env.iter().map(|(name, value)| format!("with {name}=`{value}`")).collect();
+        all.extend(
+            place.filter(|place| *place != Place::Sandbox).map(|place| format!("on {place}")),
+        );
+        let mut say = |is_so: bool, what: &str| all.extend(is_so.then(|| what.to_owned()));
+        say(*elevated, "elevated");
+        say(*terminal == Terminal::Yes, "at a terminal of its own");
+        let background = "in the background, where its changes cannot be undone";
+        say(*lasting == Lasting::Session, background);
+        all.extend(match reach {
+            Reach::Nobody => None,
             Reach::Hosts(hosts) if hosts.iter().any(|host| host == "*") => {
-                f.write_str(", reaching any public host")
+                Some("reaching any public host".to_owned())
             }
-            Reach::Hosts(hosts) => write!(f, ", reaching `{}`", hosts.join("`, `")),
-            Reach::Everybody => f.write_str(", reaching the whole network"),
-        }
+            Reach::Hosts(hosts) => Some(format!("reaching `{}`", hosts.join("`, `"))),
+            Reach::Everybody => Some("reaching the whole network".to_owned()),
+        });
+        all
     }
 }

@@ -16,19 +16,33 @@ pub(crate) fn summary(number: usize, one: &Proposed) -> String {
 }
 
 /// One change, line by line where it is text.
-pub(crate) fn whole(one: &Proposed) -> String {
+pub(crate) fn whole(one: &Proposed, paint: Paint) -> String {
     let Some(diff) = &one.diff else {
         return format!("\n{}\n", summary(0, one).trim_start_matches([' ', '0']));
     };
-    let colour = |line: &str| match line.chars().next() {
-        Some('+') => "32",
-        Some('-') => "31",
-        Some('@') => "36",
-        _ => "0",
-    };
     let lines = diff.lines().map(|line| {
         let (sign, code) = line.split_at_checked(1).unwrap_or((line, ""));
-        format!("\x1b[{}m{}{}\x1b[0m\n", colour(line), visible(sign), visible_code(code))
+        let text = format!("{}{}", visible(sign), visible_code(code));
+        match (paint, colour(sign)) {
+            (Paint::Coloured, Some(colour)) => format!("\x1b[{colour}m{text}\x1b[0m\n"),
+            (Paint::Coloured, None) | (Paint::Plain, _) => format!("{text}\n"),
+        }
     });
     format!("\n{}", lines.collect::<String>())
+}
+
+/// Whether the lines of a change have colours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paint {
+    Coloured,
+    Plain,
+}
+
+fn colour(sign: &str) -> Option<&'static str> {
+    match sign {
+        "+" => Some("32"),
+        "-" => Some("31"),
+        "@" => Some("36"),
+        _ => None,
+    }
 }

@@ -12,6 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
+use crate::changes::Paint;
+
 /// Prints a line.
 pub(crate) fn line(text: impl std::fmt::Display) {
     // A reader that went away, as `head` does, is not an error.
@@ -156,8 +158,17 @@ fn red(text: &str) -> String {
     styled(text, "1;31", &io::stderr())
 }
 
+/// Whether standard output has colours.
+pub(crate) fn paint() -> Paint {
+    if is_coloured(&io::stdout()) { Paint::Coloured } else { Paint::Plain }
+}
+
+fn is_coloured(to: &impl IsTerminal) -> bool {
+    to.is_terminal() && config::environment("NO_COLOR").is_none()
+}
+
 fn styled(text: &str, code: &str, to: &impl IsTerminal) -> String {
-    if to.is_terminal() && config::environment("NO_COLOR").is_none() {
+    if is_coloured(to) {
         return format!("\x1b[{code}m{text}\x1b[0m");
     }
     text.to_owned()

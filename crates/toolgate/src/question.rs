@@ -1,13 +1,10 @@
 //! A question in words, so that nothing can hide in it.
 
-use std::{
-    fmt::Write as _,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use store::{ApprovalId, EXACT, NewApproval};
-use tool::Run;
+use tool::{Place, Run};
 use toolgate::Need;
 
 use crate::{
@@ -18,39 +15,52 @@ use crate::{
 /// All of a question, wherever it is shown.
 pub(crate) fn shown(id: &ApprovalId, request: &NewApproval) -> String {
     let NewApproval { user, agent, session, tool, input, plan, effects, reason, .. } = request;
-    let NewApproval { cwd, changes, untrusted, place, .. } = request;
+    let NewApproval { changes, untrusted, .. } = request;
     let [user, agent, session, tool] = [user, agent, session, tool].map(|text| visible(text));
-    let mut text = format!(
-        "\nAgent `{agent}` of `{user}`, in session `{session}`, wants to call `{tool}` (question {}).\n",
-        id.short()
-    );
-    let mut line = |what: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {what}");
-    };
-    line(format!("Why you are asked: {}", visible(reason)));
-    if let Some(run) = command(plan) {
-        let at = cwd.as_deref().unwrap_or(run.cwd.as_str());
-        let place = place.map(|place| format!(", on {place}")).unwrap_or_default();
-        line(format!("The command, in `{}`{place}:", visible(at)));
-        run.command.split('\n').for_each(|part| line(format!("  | {}", visible(part))));
+    let mut lines = vec![
+        format!(
+            "\nAgent `{agent}` of `{user}`, in session `{session}`, wants to call `{tool}` \
+             (question {}).",
+            id.short()
+        ),
+        format!("  Why you are asked: {}", visible(reason)),
+    ];
+    match command(plan) {
+        Some(run) => lines.extend(command_lines(&run, request)),
+        None => {
+            lines.extend(needs_in_words(plan).into_iter().map(|need| format!("  It would {need}")));
+        }
     }
-    needs_in_words(plan).into_iter().for_each(|need| line(format!("It would {need}")));
-    line(format!("Effects: {effects}"));
+    lines.push(format!("  Effects: {effects}"));
     if !untrusted.is_empty() {
-        line("The session has read content that is not to be trusted:".to_owned());
-        untrusted.iter().for_each(|source| line(format!("  {}", visible(source))));
+        lines.push("  The session has read content that is not to be trusted:".to_owned());
+        lines.extend(untrusted.iter().map(|source| format!("    {}", visible(source))));
     }
     if !changes.is_empty() {
-        line(format!("It has run, and would change {} paths:", changes.len()));
-        (1..).zip(changes).for_each(|(number, one)| line(summary(number, one)));
+        lines.push(format!("  It has run, and would change {} paths:", changes.len()));
+        lines.extend((1..).zip(changes).map(|(number, one)| format!("  {}", summary(number, one))));
     }
-    line("Arguments:".to_owned());
-    line(indented(input).trim_start().to_owned());
-    strings(input).iter().flat_map(|text| warnings(text)).for_each(|warning| {
-        line(format!("Look closely: {warning}"));
-    });
-    text
+    lines.extend(["  Arguments:".to_owned(), indented(input)]);
+    let warned = strings(input).into_iter().flat_map(warnings);
+    lines.extend(warned.map(|warning| format!("  Look closely: {warning}")));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// The command by itself, every line of it, and what is unusual about how it runs.
+fn command_lines(run: &Run, request: &NewApproval) -> Vec<String> {
+    let at = visible(request.cwd.as_deref().unwrap_or(run.cwd.as_str()));
+    let place = match request.place {
+        Some(Place::Sandbox) | None => "in the sandbox".to_owned(),
+        Some(Place::Host) => "on the host itself".to_owned(),
+        Some(place @ (Place::Container | Place::Node)) => format!("on {place}"),
+    };
+    let head = format!("  The command, {place}, in `{at}`:");
+    let parts = run.command.split('\n').map(|part| format!("    | {}", visible(part)));
+    let unusual = run.circumstances();
+    let unusual =
+        (!unusual.is_empty()).then(|| format!("  It runs {}", visible(&unusual.join(", "))));
+    std::iter::once(head).chain(parts).chain(unusual).collect()
 }
 
 /// The command of a recorded plan.

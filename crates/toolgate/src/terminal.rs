@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use toolgate::{Answer, AnswerDecision, Approver, BoxFuture, Question, Reply};
 
 use crate::{
-    changes::whole,
+    changes::{Paint, whole},
     context, output,
     question::{expiry, in_words, shown},
     tty::Tty,
@@ -77,6 +77,7 @@ fn answered(tty: &mut Tty, question: &Question) -> io::Result<Answer> {
             "s" | "session" if remember => return Ok(owner(AnswerDecision::AllowSession)),
             "a" | "always" if remember => return always(tty, question),
             "v" | "view" if !request.changes.is_empty() => {
+                let whole = |one| whole(one, Paint::Coloured);
                 tty.page(&request.changes.iter().map(whole).collect::<String>())?;
             }
             "m" => return because(tty),

@@ -2,7 +2,7 @@
 
 use super::{
     Analysis, Command, Redirection, Word, analyse,
-    programs::{base, has, is_outgoing},
+    programs::{base, has, is_outgoing, rough_words},
 };
 use crate::is_credential;
 
@@ -176,8 +176,7 @@ fn secret(word: &str) -> Option<String> {
 
 /// What can be said about a line that cannot be taken apart.
 fn of_text(line: &str) -> Needs {
-    let around = |c: char| c.is_whitespace() || ";|&()<>\"'`${}".contains(c);
-    let words: Vec<_> = line.split(around).filter(|word| !word.is_empty()).collect();
+    let words = rough_words(line);
     // Words such as `host` are too common to say anything.
     let outgoing = |word: &&str| word.len() > 2 && *word != "http" && is_outgoing(word);
     let mut names = words.iter().map(|word| base(word));

@@ -56,3 +56,9 @@ pub(super) fn base(name: &str) -> &str {
 pub(super) fn has(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
 }
+
+/// What looks like a word in a line that cannot be taken apart.
+pub(super) fn rough_words(line: &str) -> Vec<&str> {
+    let around = |c: char| c.is_whitespace() || ";|&()<>\"'`${}".contains(c);
+    line.split(around).filter(|word| !word.is_empty()).collect()
+}

@@ -57,6 +57,15 @@ pub struct NewApproval {
     pub expires_at: SystemTime,
 }
 
+/// How much one session may ask.
+#[derive(Debug, Clone, Copy)]
+pub struct AskLimits {
+    /// Questions that wait at once.
+    pub open: u32,
+    /// Questions in the last minute.
+    pub per_minute: u32,
+}
+
 /// A question, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Approval {

@@ -1,40 +1,49 @@
 //! Questions that wait for a person's answer, or got one.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 
 use tool::CallId;
 
 use super::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, Db, Decision, EXACT, NewApproval, Wanted,
-    Which,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AskLimits, Db, Decision, EXACT, NewApproval,
+    Wanted, Which,
 };
 use crate::{
     ApprovalId, StoreError, names,
     time::{from_micros, micros},
 };
 
+/// How long a question counts as one of many.
+const MINUTE: Duration = Duration::from_mins(1);
+
 impl Db {
-    /// Asks, unless the session has `max_open_per_session` open questions already.
+    /// Asks, unless the session has asked too much.
     pub async fn request_approval(
         &self,
         new: NewApproval,
-        max_open_per_session: u32,
+        limits: AskLimits,
     ) -> Result<ApprovalId, StoreError> {
         self.expire_approvals(new.asked_at).await?;
         let mut write = self.begin().await?;
-        let open: u32 = sqlx::query_scalar(
-            "SELECT count(*) FROM approvals
-             WHERE status = 'pending' AND user = ? AND agent = ? AND session = ?",
+        let since = new.asked_at.checked_sub(MINUTE).unwrap_or(SystemTime::UNIX_EPOCH);
+        let (open, asked): (u32, u32) = sqlx::query_as(
+            "SELECT count(*) FILTER (WHERE status = 'pending'),
+                    count(*) FILTER (WHERE asked_at > ?4) FROM approvals
+             WHERE user = ?1 AND agent = ?2 AND session = ?3 AND (status = 'pending' OR asked_at > ?4)",
         )
         .bind(&new.user)
         .bind(&new.agent)
         .bind(&new.session)
+        .bind(micros(since))
         .fetch_one(&mut *write)
         .await?;
-        if open >= max_open_per_session {
+        if open >= limits.open {
             return Err(StoreError::TooManyOpen(open));
+        }
+        if asked >= limits.per_minute {
+            return Err(StoreError::TooManyAsked(asked));
         }
         let id = insert(&mut write, new).await?;
         write.commit().await?;

@@ -11,11 +11,13 @@ use std::{
 use insta::assert_json_snapshot;
 use serde_json::json;
 use store::{
-    Answer, ApprovalFilter, ApprovalId, ApprovalStatus, Db, Decision, NewApproval, Permission,
-    PermissionState, Wanted, Which,
+    Answer, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, Db, Decision, NewApproval,
+    Permission, PermissionState, Wanted, Which,
 };
 use tempfile::TempDir;
 use tool::{CallIds, Capability, Clock, Digest, Effect, Effects, Place};
+
+const LIMITS: AskLimits = AskLimits { open: 5, per_minute: 1_000 };
 
 #[derive(Debug)]
 struct Noon;
@@ -48,7 +50,7 @@ impl Setup {
 
     /// Asks at 100, until 200.
     async fn ask(&self) -> ApprovalId {
-        self.db.request_approval(question(), 5).await.unwrap()
+        self.db.request_approval(question(), LIMITS).await.unwrap()
     }
 
     async fn answer(
@@ -218,7 +220,7 @@ async fn an_unknown_approval_says_where_to_look() {
 #[tokio::test]
 async fn a_session_has_only_so_many_open_questions() {
     let setup = Setup::new().await;
-    let ask = |new| setup.db.request_approval(new, 2);
+    let ask = |new| setup.db.request_approval(new, AskLimits { open: 2, ..LIMITS });
     let first = ask(question()).await.unwrap();
     ask(question()).await.unwrap();
     let refused = ask(question()).await.unwrap_err();
@@ -241,7 +243,7 @@ async fn of_many_questions_at_once_only_so_many_are_asked() {
     let asked: Vec<_> = (0..20)
         .map(|index| {
             let db = if index % 2 == 0 { setup.db.clone() } else { other.clone() };
-            tokio::spawn(async move { db.request_approval(question(), 5).await.is_ok() })
+            tokio::spawn(async move { db.request_approval(question(), LIMITS).await.is_ok() })
         })
         .collect();
     let mut open = 0;
@@ -380,7 +382,7 @@ async fn the_version_tells_that_somebody_changed_something() {
     let other = setup.another().await;
     let before = setup.db.version().unwrap();
     assert_eq!(setup.db.version().unwrap(), before);
-    other.request_approval(question(), 5).await.unwrap();
+    other.request_approval(question(), LIMITS).await.unwrap();
     let after = setup.db.version().unwrap();
     assert_ne!(after, before);
     setup.ask().await;
@@ -429,7 +431,7 @@ async fn an_answer_is_used_once() {
     let setup = Setup::new().await;
     let question = question();
     let call = question.call;
-    let id = setup.db.request_approval(question, 5).await.unwrap();
+    let id = setup.db.request_approval(question, LIMITS).await.unwrap();
     let used = async |call, now| setup.db.use_approval(&id, call, at(now)).await.unwrap();
     assert!(!used(call, 150).await, "nobody has answered");
     setup.answer(&id, Decision::AllowOnce, 150).await.unwrap();
@@ -458,7 +460,7 @@ async fn a_question_outlives_its_process() {
         let setup = Setup::new().await;
         let question = question();
         let call = question.call;
-        let id = setup.db.request_approval(question, 5).await.unwrap();
+        let id = setup.db.request_approval(question, LIMITS).await.unwrap();
         let take = async || {
             let taken = setup.db.take_approval(wanted, other, at(now)).await.unwrap();
             let adopted = setup.db.adopt_approval(wanted, other, at(now)).await.unwrap();
@@ -484,7 +486,7 @@ async fn an_answer_that_was_not_used_can_be_taken_back() {
     let setup = Setup::new().await;
     let question = question();
     let call = question.call;
-    let id = setup.db.request_approval(question, 5).await.unwrap();
+    let id = setup.db.request_approval(question, LIMITS).await.unwrap();
     setup.answer(&id, Decision::AllowOnce, 150).await.unwrap();
     store::leave_questions(&setup.dir.path().join("data"), &[call]).unwrap();
     assert!(setup.db.withdraw_approval(&id, "revoked", at(160)).await.unwrap());
@@ -495,7 +497,7 @@ async fn an_answer_that_was_not_used_can_be_taken_back() {
 async fn a_question_that_offers_nothing_counts_once() {
     let setup = Setup::new().await;
     let held = NewApproval { scopes: Vec::new(), ..question() };
-    let id = setup.db.request_approval(held, 5).await.unwrap();
+    let id = setup.db.request_approval(held, LIMITS).await.unwrap();
     for decision in [Decision::AllowSession, always(None, None), always(Some("folder:src"), None)] {
         assert!(setup.answer(&id, decision, 150).await.is_err());
     }
@@ -527,4 +529,28 @@ async fn a_database_of_the_first_format_is_taken_over() {
     let db = Db::open(dir.path()).await.unwrap();
     let old = db.approval(&"0123456z".parse().unwrap(), at(150)).await.unwrap().unwrap();
     assert_eq!(old.request.scopes, ["exact", "folder:src"]);
+}
+
+/// Advisory approval-021.
+#[tokio::test]
+async fn nobody_is_asked_without_end() {
+    let setup = Setup::new().await;
+    let few = AskLimits { open: 5, per_minute: 3 };
+    let ask = async |session: &str, now| {
+        let question = NewApproval {
+            session: session.to_owned(),
+            asked_at: at(now),
+            expires_at: at(now + 100),
+            ..question()
+        };
+        let id =
+            setup.db.request_approval(question, few).await.map_err(|error| error.to_string())?;
+        setup.answer(&id, Decision::Deny, now).await
+    };
+    for now in [100, 101, 102] {
+        ask("s1", now).await.unwrap();
+    }
+    assert!(ask("s1", 103).await.unwrap_err().contains("3 questions"));
+    ask("s2", 103).await.unwrap();
+    ask("s1", 170).await.unwrap();
 }

@@ -137,29 +137,27 @@ async fn list(db: &Db, reader: Reader) -> Result<()> {
 /// The whole question, and how to answer it.
 fn question(approval: &Approval) -> String {
     let (id, request) = (approval.id.short(), &approval.request);
-    let until = output::time(request.expires_at);
-    let mut text = shown(&approval.id, request);
+    let mut lines = vec![shown(&approval.id, request).trim_end().to_owned()];
     if !approval.waiting {
-        text.push_str(
+        lines.push(
             "  The process that asked has ended; a yes counts for the same call, once, when it is made \
-             again.\n",
+             again."
+                .to_owned(),
         );
     }
     if !request.changes.is_empty() {
-        text.push_str(&format!(
-            "  `toolgate approvals show {id}` shows every change line by line.\n"
-        ));
+        lines.push(format!("  `toolgate approvals show {id}` shows every change line by line."));
     }
-    text.push_str(&format!(
-        "  Waits until {until}. Answer with `toolgate approvals allow {id}` or `deny {id}`.\n"
+    let until = output::time(request.expires_at);
+    lines.push(format!(
+        "  Waits until {until}. Answer with `toolgate approvals allow {id}` or `deny {id}`."
     ));
     if !request.scopes.is_empty() {
-        text.push_str("  With `--always` it can be remembered for:\n");
+        lines.push("  With `--always` it can be remembered for:".to_owned());
     }
-    for scope in &request.scopes {
-        text.push_str(&format!("    {}: {}\n", visible(scope), in_words(scope)));
-    }
-    text
+    let scopes = request.scopes.iter();
+    lines.extend(scopes.map(|scope| format!("    {}: {}", visible(scope), in_words(scope))));
+    lines.join("\n")
 }
 
 /// One question, with everything that belongs to it.
@@ -169,7 +167,8 @@ async fn show(db: &Db, id: &ApprovalId, reader: Reader) -> Result<()> {
         return output::json(&approval);
     }
     output::line(shown(&approval.id, &approval.request));
-    approval.request.changes.iter().for_each(|one| output::line(whole(one)));
+    let paint = output::paint();
+    approval.request.changes.iter().for_each(|one| output::line(whole(one, paint)));
     let by = approval.answered_by.as_deref().map(|by| format!(" by {}", visible(by)));
     let said = approval.message.as_deref().map(|said| format!(": {}", visible(said)));
     let used = approval.used_by.map(|call| format!("; used by call {call}"));

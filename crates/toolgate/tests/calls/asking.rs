@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use store::{Answer, ApprovalFilter, Decision, Which};
+use toolgate::{Effect, GateBuilder, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult};
 
 use crate::helper::{Person, Setup, With};
 
@@ -209,4 +212,29 @@ async fn a_permission_revoked_while_a_call_waits_stops_it() {
     let (outcome, ()) = tokio::join!(write, change);
     assert!(outcome.starts_with("permission_denied: permission `files` was denied"), "{outcome}");
     assert_eq!(setup.names(), ["hello.txt"]);
+}
+
+/// Read something, as the name says, and ring a bell.
+#[derive(Deserialize, JsonSchema)]
+struct ReadAndExec {}
+
+impl Tool for ReadAndExec {
+    const NAME: &'static str = "read_and_exec";
+    const EFFECTS: &'static [Effect] = &[Effect::Act];
+
+    fn plan(&self) -> Plan {
+        [Need::Act("ring a bell".into())].into()
+    }
+
+    async fn run(self, _: &ToolContext) -> ToolResult {
+        Ok(ToolOutput::text("rang"))
+    }
+}
+
+#[tokio::test]
+async fn approval_018_a_name_decides_nothing() {
+    let more: fn(GateBuilder) -> GateBuilder = |builder| builder.tool::<ReadAndExec>();
+    let setup = Setup::with(With { person: Person::Refuses, more, ..With::default() });
+    let outcome = setup.call("read_and_exec", json!({})).await;
+    assert_snapshot!(outcome, @"permission_denied: denied by ada: not today");
 }

@@ -16,6 +16,11 @@ fn id(question: &Value) -> &str {
     question["id"].as_str().unwrap()
 }
 
+/// What people type.
+fn short(question: &Value) -> &str {
+    id(question).get(..8).unwrap()
+}
+
 /// A question whose process was killed.
 fn left_behind(machine: &Machine, wait: &str) -> Value {
     let mut child = machine.start(&["call", "read", READ, "--wait", wait]);
@@ -34,7 +39,7 @@ fn a_question_outlives_its_process_and_is_used_once() {
     assert_eq!(machine.run(&["call", "get_current_time"]).code, 0);
     let listed = machine.run(&["approvals", "list"]).stdout;
     assert!(listed.contains("The process that asked has ended"), "{listed}");
-    assert_eq!(machine.run(&["approvals", "allow", &id(&question)[..8]]).code, 0);
+    assert_eq!(machine.run(&["approvals", "allow", short(&question)]).code, 0);
     // Another call is not covered, the same one is, once.
     assert_eq!(machine.run(&["call", "read", READ, "--session", "other"]).code, 1);
     assert_eq!(machine.call("read", &json!({"path": ".env", "limit": 1}))["status"], "error");

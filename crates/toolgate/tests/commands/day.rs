@@ -28,25 +28,26 @@ enum Expected {
 fn commands() -> Vec<(Expected, String)> {
     let mut commands: Vec<(Expected, String)> = Vec::new();
     for line in DAY.lines() {
-        let expected = match line.get(..2) {
-            Some("$ ") => Expected::Runs,
-            Some("~ ") => Expected::MayFail,
-            Some("! ") => Expected::IsAskedAbout,
-            Some("  ") => {
-                let (_, command) = commands.last_mut().unwrap();
-                command.push_str(&format!("\n{}", &line[2..]));
-                continue;
-            }
+        let (mark, text) = line.split_at_checked(2).unwrap_or((line, ""));
+        let expected = match mark {
+            "$ " => Expected::Runs,
+            "~ " => Expected::MayFail,
+            "! " => Expected::IsAskedAbout,
             _ => {
-                let inside = commands.last().is_some_and(|(_, command)| command.contains("<<"));
-                assert!(line.is_empty() || line.starts_with('#'), "{line}");
-                if inside && line.is_empty() {
-                    commands.last_mut().unwrap().1.push('\n');
+                // A line of the command above, empty ones too where it has a here-document.
+                let last = commands.last_mut().map(|(_, command)| command);
+                let last =
+                    last.filter(|last| mark == "  " || (mark.is_empty() && last.contains("<<")));
+                let known = last.is_some() || mark.is_empty() || mark.starts_with('#');
+                assert!(known, "{line}");
+                if let Some(command) = last {
+                    command.push('\n');
+                    command.push_str(text);
                 }
                 continue;
             }
         };
-        commands.push((expected, line[2..].to_owned()));
+        commands.push((expected, text.to_owned()));
     }
     commands
 }

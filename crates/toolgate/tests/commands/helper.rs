@@ -215,6 +215,14 @@ pub(crate) fn trial<F: Future<Output = ()>>(
     })
 }
 
+/// A trial from a function.
+pub(crate) fn plain(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
+
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

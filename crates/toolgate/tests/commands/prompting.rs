@@ -2,20 +2,14 @@
 
 use libtest_mimic::Trial;
 
-use crate::{cli::Machine, terminal::Person};
+use crate::{cli::Machine, helper::plain, terminal::Person};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, test: fn()| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
     vec![
-        trial("a_question_shows_everything_and_enter_is_no", enter_is_no),
-        trial("each_key_does_what_it_says", each_key),
-        trial("held_changes_are_seen_before_the_answer", held_changes),
-        trial("questions_come_one_after_the_other", one_after_the_other),
+        plain("a_question_shows_everything_and_enter_is_no", enter_is_no),
+        plain("each_key_does_what_it_says", each_key),
+        plain("held_changes_are_seen_before_the_answer", held_changes),
+        plain("questions_come_one_after_the_other", one_after_the_other),
     ]
 }
 
@@ -45,9 +39,9 @@ fn enter_is_no() {
     for expected in [
         "Agent `main` of `owner`, in session `main`, wants to call `exec`",
         "Why you are asked: agent `main` does not have the permission `exec` yet",
-        "on sandbox:",
+        "The command, in the sandbox, in `",
         "| grep x f ;⟨40 spaces⟩; \u{441}url evil \\u{202e}",
-        "with A=`1`",
+        "It runs with A=`1`",
         "Effects: write",
         "Look closely: `\u{441}url` mixes alphabets or imitates one: it looks like `curl`",
     ] {

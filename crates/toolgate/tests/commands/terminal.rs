@@ -19,25 +19,19 @@ use serde_json::json;
 
 use crate::{
     cli::Machine,
-    helper::{PATIENCE, has, tree},
+    helper::{PATIENCE, has, plain, tree},
     network::{get, server},
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, test: fn()| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
     vec![
-        trial("what_a_program_changed_is_shown_and_dropped", shown_and_dropped),
-        trial("what_a_program_changed_is_kept_and_undone", kept_and_undone),
-        trial("some_of_what_a_program_changed_is_picked", picked),
-        trial("a_program_has_the_terminal_it_runs_at", a_program_has_the_terminal),
-        trial("nobody_is_asked_if_the_answer_is_known", nobody_is_asked),
-        trial("without_a_terminal_changes_are_dropped", without_a_terminal),
-        trial("a_program_reaches_the_hosts_it_was_given", a_program_reaches_hosts),
+        plain("what_a_program_changed_is_shown_and_dropped", shown_and_dropped),
+        plain("what_a_program_changed_is_kept_and_undone", kept_and_undone),
+        plain("some_of_what_a_program_changed_is_picked", picked),
+        plain("a_program_has_the_terminal_it_runs_at", a_program_has_the_terminal),
+        plain("nobody_is_asked_if_the_answer_is_known", nobody_is_asked),
+        plain("without_a_terminal_changes_are_dropped", without_a_terminal),
+        plain("a_program_reaches_the_hosts_it_was_given", a_program_reaches_hosts),
     ]
 }
 

@@ -5,20 +5,14 @@ use std::path::Path;
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::cli::Machine;
+use crate::{cli::Machine, helper::plain};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |name, test: fn()| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    };
     vec![
-        trial("a_command_cannot_answer_a_question", a_command_cannot_answer_a_question),
-        trial("a_command_cannot_change_what_was_decided", a_command_cannot_change_what_was_decided),
-        trial("a_command_on_the_host_is_nobody", a_command_on_the_host_is_nobody),
-        trial("a_command_does_not_see_our_data_in_its_workspace", our_data_is_not_seen),
+        plain("a_command_cannot_answer_a_question", a_command_cannot_answer_a_question),
+        plain("a_command_cannot_change_what_was_decided", a_command_cannot_change_what_was_decided),
+        plain("a_command_on_the_host_is_nobody", a_command_on_the_host_is_nobody),
+        plain("a_command_does_not_see_our_data_in_its_workspace", our_data_is_not_seen),
     ]
 }
 

@@ -7,7 +7,7 @@ use tool::{Extent, Keep, Proposal, Proposed, Review};
 use toolgate::{BoxFuture, FilePath, ToolError};
 
 use crate::{
-    changes::{summary, whole},
+    changes::{Paint, summary, whole},
     output,
     tty::Tty,
     visible::visible,
@@ -58,7 +58,7 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
         tty.flush()?;
         match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
             Some("v" | "view") => {
-                let all: String = proposed.iter().map(whole).collect();
+                let all: String = proposed.iter().map(|one| whole(one, Paint::Coloured)).collect();
                 tty.page(&all)?;
             }
             Some("k" | "keep") => return Ok(Keep::All),
@@ -80,7 +80,7 @@ fn pick(tty: &mut Tty, proposed: &[Proposed]) -> io::Result<Keep> {
             match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
                 Some("y" | "yes") => kept.push(one.path.clone()),
                 Some("v" | "view") => {
-                    tty.page(&whole(one))?;
+                    tty.page(&whole(one, Paint::Coloured))?;
                     continue;
                 }
                 None | Some(_) => {}
