@@ -4,7 +4,6 @@
 //! `SHELL_TEST_SEED` the lines are others. Bash runs in the sandbox, which is started by this binary
 //! executed again, so it has a `main` of its own.
 #![expect(
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,

@@ -67,13 +67,15 @@ for file in /**; do
     [[ $first == '#!'* ]] || printf '%s\n' "$file"
 done >found"#;
 
+type Test = fn(&Judge);
+
 pub(crate) fn trials(judge: &Arc<Judge>) -> Vec<Trial> {
-    let tests: [(&str, fn(&Judge)); 3] = [
+    let tests: [(&str, Test); 3] = [
         ("the_judge_sees_every_way_to_run_a_program", sees),
         ("whatever_can_be_executed_by_name_is_seen", only_stubs),
         ("lines_touch_nothing_outside_and_leave_nothing", touches_nothing),
     ];
-    let trial = |(name, test): (&str, fn(&Judge))| {
+    let trial = |(name, test): (&str, Test)| {
         let judge = Arc::clone(judge);
         Trial::test(name, move || {
             test(&judge);
