@@ -41,7 +41,7 @@ pub(crate) struct Verdict {
 }
 
 /// Far more than any line takes that ends.
-const PATIENCE: Duration = Duration::from_secs(4);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A sandbox and what is in it.
 pub(crate) struct Judge {
@@ -129,6 +129,7 @@ impl Judge {
             env: vec![
                 ("PATH".into(), self.room.path().into()),
                 ("HOME".into(), work.clone().into()),
+                ("LANG".into(), "C.UTF-8".into()),
             ],
             binds: self.room.binds(),
             workspace: Some(Workspace { source, target: work, mode: Changes::Direct }),

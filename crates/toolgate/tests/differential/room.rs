@@ -21,6 +21,9 @@ const WRAPPERS: &[&str] = &["env", "nice", "nohup", "stdbuf", "timeout", "xargs"
 /// Where lines find programs by their absolute paths, and where they are looked up without `PATH`.
 pub(crate) const FOLDERS: &[&str] = &["/bin", "/usr/bin"];
 
+/// Where the locale is that commands of ours have; on some machines libraries bring it.
+const LOCALES: &[&str] = &["/usr/lib/locale/C.utf8", "/usr/lib/locale/C.UTF-8"];
+
 /// Between words, and behind what ran.
 pub(crate) const UNIT: char = '\u{1f}';
 pub(crate) const RECORD: char = '\u{1e}';
@@ -165,7 +168,7 @@ fn find(name: &str) -> PathBuf {
     places.find(|path| path.exists()).unwrap_or_else(|| panic!("this machine has no `{name}`"))
 }
 
-/// The libraries of some programs, and the one `stdbuf` brings.
+/// The files that some programs need: their libraries, the one `stdbuf` brings, and a locale.
 fn needed<'a>(programs: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "it only lists what is loaded")]
     let list = Command::new("ldd").args(programs).output().unwrap();
@@ -177,7 +180,14 @@ fn needed<'a>(programs: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
     });
     let buffering = ["/usr/libexec/coreutils/libstdbuf.so", "/usr/lib/coreutils/libstdbuf.so"];
     let buffering = buffering.map(PathBuf::from).into_iter().filter(|path| path.exists());
-    libraries.chain(buffering).collect()
+    let locale = LOCALES.iter().flat_map(|folder| files(Path::new(folder)));
+    libraries.chain(buffering).chain(locale).collect()
+}
+
+/// Every file beneath a folder; none if there is no such folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 fn copy(from: &Path, to: &Path, mode: u32) {
