@@ -5,7 +5,7 @@ use crate::random::Random;
 const NAMES: &[&str] = &["a", "b", "c", "d", "e", "f0", "a1", "b-x"];
 /// Programs that are there, by name and by path.
 const PROGRAMS: &[&str] =
-    &["s0", "s1", "s2", "s0", "s1", "/bin/s0", "/usr/bin/s1", "./here", "sub/here"];
+    &["s0", "s1", "s2", "s0", "s1", "/bin/s0", "/usr/bin/s1", "../here", "./../sub/here"];
 const DEPTH: usize = 2;
 
 /// A program that other programs find too.

@@ -147,12 +147,12 @@ impl Judge {
             let mut words = record.strip_suffix(UNIT)?.split(UNIT).map(str::to_owned);
             let line: usize = words.next()?.parse().ok()?;
             let mut words: Vec<_> = words.collect();
-            let own = self.room.work().join("folders").join(line.to_string());
+            let folders = self.room.work().join("folders");
             let program = words.first_mut()?;
             // What was looked up is called by its name; `exec` makes paths absolute.
             if let Ok(name) = Path::new(program).strip_prefix(self.room.path()) {
                 *program = name.to_str()?.to_owned();
-            } else if let Ok(path) = Path::new(program).strip_prefix(own) {
+            } else if let Ok(path) = Path::new(program).strip_prefix(folders) {
                 *program = format!("./{}", path.to_str()?);
             }
             Some(Ran { line, words })
@@ -185,13 +185,14 @@ impl Batch {
         let batch = Self { folder, lines: lines.len() };
         fs::write(batch.path("lines"), lines.join("\0") + "\0").unwrap();
         fs::write(batch.path("log"), "").unwrap();
+        let folders = batch.path("folders");
+        // Programs that are found by a path only.
+        fs::create_dir_all(folders.join("sub")).unwrap();
+        for name in ["here", "sub/here"] {
+            symlink(room.path().join("s0"), folders.join(name)).unwrap();
+        }
         for line in 0..lines.len() {
-            let own = batch.path("folders").join(line.to_string());
-            fs::create_dir_all(own.join("sub")).unwrap();
-            // Programs that are found by a path only.
-            for name in ["here", "sub/here"] {
-                symlink(room.path().join("s0"), own.join(name)).unwrap();
-            }
+            fs::create_dir(folders.join(line.to_string())).unwrap();
         }
         batch
     }
