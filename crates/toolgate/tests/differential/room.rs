@@ -30,21 +30,21 @@ pub(crate) const RECORD: char = '\u{1e}';
 
 /// Writes a record down. Which line it belongs to is said by a limit that nothing uses, because a
 /// limit is handed on whatever becomes of variables, folders and descriptors.
-const WRITE: &str = r#"#!REAL/bash -p
+const WRITE: &str = r#"#!@REAL@/bash -p
 mapfile -t limits </proc/self/limits
 id=(${limits[11]#Max file locks})
 printf -v record '%s\037' "${id[0]}" "$0" "$@"
-printf '%s\036' "$record" >>"LOG"
+printf '%s\036' "$record" >>"@LOG@"
 "#;
 
 /// Goes on as the real program.
-const GO_ON: &str = r#"exec "REAL/${0##*/}" "$@"
+const GO_ON: &str = r#"exec "@REAL@/${0##*/}" "$@"
 "#;
 
 /// The same for a shell, which also gets the handler for what it does not find.
 const GO_ON_AS_SHELL: &str = r#"export _ID=${id[0]}
-HANDLER
-exec "REAL/${0##*/}" "$@"
+@HANDLER@
+exec "@REAL@/${0##*/}" "$@"
 "#;
 
 /// Every program that bash does not find ends here. Half of the names fail.
@@ -52,7 +52,7 @@ const HANDLER: &str = r#"
 command_not_found_handle() {
     local record word
     builtin printf -v record '%s\037' "$_ID" "$@"
-    builtin printf '%s\036' "$record" >>"LOG"
+    builtin printf '%s\036' "$record" >>"@LOG@"
     [[ $1 != [d-f]* ]]
 }
 export -f command_not_found_handle
@@ -62,7 +62,7 @@ export -f command_not_found_handle
 const DRIVER: &str = r#"
 exec >/dev/null 2>&1
 FUNCNEST=50
-HANDLER
+@HANDLER@
 readonly -f command_not_found_handle
 export _ID
 mapfile -d '' -t _LINES <"$1"
@@ -157,9 +157,9 @@ impl Room {
 
     fn text(&self, of: &str) -> String {
         let (real, log) = (self.tools().join("real"), self.work().join("log"));
-        let text = of.replace("HANDLER", HANDLER);
-        let text = text.replace("REAL", real.to_str().unwrap());
-        text.replace("LOG", log.to_str().unwrap())
+        let text = of.replace("@HANDLER@", HANDLER);
+        let text = text.replace("@REAL@", real.to_str().unwrap());
+        text.replace("@LOG@", log.to_str().unwrap())
     }
 }
 
