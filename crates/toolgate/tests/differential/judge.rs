@@ -40,9 +40,6 @@ pub(crate) struct Verdict {
     pub(crate) endless: usize,
 }
 
-/// Far more than any line takes that ends.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 /// A sandbox and what is in it.
 pub(crate) struct Judge {
     sandbox: Sandbox,
@@ -65,13 +62,13 @@ impl Judge {
         &self.room
     }
 
-    /// Runs each line in a folder of its own.
-    pub(crate) fn run(&self, lines: &[String]) -> Verdict {
+    /// Runs each line in a folder of its own. One that takes longer than `patience` is killed.
+    pub(crate) fn run(&self, lines: &[String], patience: Duration) -> Verdict {
         let batch = Batch::new(lines, &self.room);
         let (mut start, mut endless) = (0, Vec::new());
         let runtime = runtime();
         // Some lines never end; the next process goes on behind them.
-        while let Some(line) = runtime.block_on(self.stuck(&batch, start)) {
+        while let Some(line) = runtime.block_on(self.stuck(&batch, start, patience)) {
             endless.push(line);
             start = line + 1;
         }
@@ -82,32 +79,34 @@ impl Judge {
     }
 
     /// Runs one line and gives what it left in a file.
-    pub(crate) fn left_by(&self, line: &str, name: &str) -> String {
+    pub(crate) fn left_by(&self, line: &str, name: &str, patience: Duration) -> String {
         let batch = Batch::new(&[line.to_owned()], &self.room);
-        assert_eq!(runtime().block_on(self.stuck(&batch, 0)), None);
+        assert_eq!(runtime().block_on(self.stuck(&batch, 0, patience)), None);
         fs::read_to_string(batch.path("folders/0").join(name)).unwrap()
     }
 
     /// Runs the lines from `start` on. Gives the line that does not end, if one does not. Nothing of
     /// them is left afterwards.
-    async fn stuck(&self, batch: &Batch, start: usize) -> Option<usize> {
+    async fn stuck(&self, batch: &Batch, start: usize, patience: Duration) -> Option<usize> {
         let mut process = self.sandbox.start(self.job(batch, start)).await.unwrap();
         // Open until the end, so that the last moment is waited for.
         let _input = process.take_stdin();
-        let line = || fs::read_to_string(batch.path("at")).ok()?.trim().parse::<usize>().ok();
+        // Before the first line it says where others were.
+        let at = || fs::read_to_string(batch.path("at")).ok()?.trim().parse::<usize>().ok();
+        let line = || at().unwrap_or(start).max(start);
         let (mut now, mut since) = (line(), Instant::now());
         while !ended(&mut process).await {
             if line() != now {
                 (now, since) = (line(), Instant::now());
             }
-            if since.elapsed() > PATIENCE {
+            if since.elapsed() > patience {
                 process.kill().unwrap();
                 process.wait().await.unwrap();
-                return Some(now.unwrap_or(start));
+                return Some(now);
             }
         }
         // A line may have killed everybody.
-        line().filter(|line| *line < batch.lines)
+        Some(line()).filter(|line| *line < batch.lines)
     }
 
     fn job(&self, batch: &Batch, start: usize) -> Job {

@@ -15,7 +15,7 @@ use sandbox::{Access, Bind, Source};
 use tempfile::TempDir;
 
 /// Programs that only write down that they ran.
-pub(crate) const STUBS: &[&str] = &["s0", "s1", "s2"];
+const STUBS: &[&str] = &["s0", "s1", "s2"];
 /// Programs that run other programs, and write it down too.
 const WRAPPERS: &[&str] = &["env", "nice", "nohup", "stdbuf", "timeout", "xargs", "bash", "sh"];
 /// Where lines find programs by their absolute paths, and where they are looked up without `PATH`.
@@ -50,7 +50,7 @@ exec "@REAL@/${0##*/}" "$@"
 /// Every program that bash does not find ends here. Half of the names fail.
 const HANDLER: &str = r#"
 command_not_found_handle() {
-    local record word
+    local record
     builtin printf -v record '%s\037' "$_ID" "$@"
     builtin printf '%s\036' "$record" >>"@LOG@"
     [[ $1 != [d-f]* ]]

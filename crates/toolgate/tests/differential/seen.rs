@@ -1,6 +1,6 @@
 //! The judge is honest: nothing runs unseen, and nothing reaches the machine.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use libtest_mimic::Trial;
 
@@ -8,6 +8,9 @@ use crate::{
     judge::{Judge, Verdict},
     room::FOLDERS,
 };
+
+/// All of these end, also on a machine that does much else.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Lines, and the programs the judge must have seen, in any order.
 const SEEN: &[(&str, &[&str])] = &[
@@ -87,7 +90,7 @@ pub(crate) fn trials(judge: &Arc<Judge>) -> Vec<Trial> {
 
 fn sees(judge: &Judge) {
     let lines: Vec<_> = SEEN.iter().map(|(line, _)| (*line).to_owned()).collect();
-    let Verdict { ran, endless } = judge.run(&lines);
+    let Verdict { ran, endless } = judge.run(&lines, PATIENCE);
     assert_eq!(endless, 0);
     for (number, (line, expected)) in SEEN.iter().enumerate() {
         let ran = ran.iter().filter(|ran| ran.line == number).map(|ran| ran.words.join(" "));
@@ -99,7 +102,7 @@ fn sees(judge: &Judge) {
 }
 
 fn only_stubs(judge: &Judge) {
-    let found = judge.left_by(EXECUTABLE, "found");
+    let found = judge.left_by(EXECUTABLE, "found", PATIENCE);
     let real = judge.room().tools().join("real");
     for file in found.lines() {
         let loader = file.starts_with("/lib") && file.contains("/ld");
@@ -119,7 +122,7 @@ fn touches_nothing(judge: &Judge) {
         kill -9 -1; echo > /dev/tcp/127.0.0.1/22",
         file.display()
     );
-    let Verdict { ran, endless: _ } = judge.run(&[line, "s0".to_owned()]);
+    let Verdict { ran, endless: _ } = judge.run(&[line, "s0".to_owned()], PATIENCE);
     assert_eq!(ran.len(), 1, "{ran:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "as it was");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
