@@ -105,11 +105,15 @@ impl Kind {
         }
         let Tally { opaque, ran, endless, wrong } = tally;
         eprintln!(
-            "{count} {}: {opaque} opaque, {ran} commands ran, {endless} lines did not end, {:.0?}",
+            "{count} {}: {opaque} opaque, {ran} commands ran, {endless} not compared because they did \
+             not end, {} not listed, {:.0?}",
             self.what,
+            wrong.len(),
             began.elapsed()
         );
         assert!(wrong.is_empty(), "{} not listed:\n{}", wrong.len(), first(&wrong));
+        // What is not compared proves nothing.
+        assert!(endless * 50 <= count, "{endless} of {count} did not end");
         assert!(ran * 100 >= count * self.runs, "only {ran} commands ran");
         assert!(opaque * 100 <= count * self.opaque, "{opaque} of {count} are opaque");
     }

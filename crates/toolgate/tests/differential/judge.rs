@@ -8,8 +8,8 @@
 //! bash did not find, since nothing ran; the loader of programs and the running shell itself, when
 //! they are executed by paths such as `/proc/self/exe` (what they start is seen); what a line runs
 //! after it has taken its own right to write files; and what lines did that had to be killed. A limit
-//! says which line a program belongs to, so no line may change limits. The generated lines do none
-//! of this.
+//! says which line a program belongs to, so no line may change limits; and none may name the file that
+//! is written to. The generated lines do none of this.
 
 use std::{
     ffi::OsString,
@@ -105,8 +105,11 @@ impl Judge {
                 return Some(now);
             }
         }
-        // A line may have killed everybody.
-        Some(line()).filter(|line| *line < batch.lines)
+        // A line may have killed everybody; but who ends in good order has run them all.
+        let exit = process.wait().await.unwrap();
+        let left = Some(line()).filter(|line| *line < batch.lines);
+        assert!(left.is_none() || exit.code != Some(0), "lines from {left:?} on were not run");
+        left
     }
 
     fn job(&self, batch: &Batch, start: usize) -> Job {
@@ -131,6 +134,7 @@ impl Judge {
                 ("LANG".into(), "C.UTF-8".into()),
             ],
             binds: self.room.binds(),
+            read_only: vec![work.join("lines")],
             workspace: Some(Workspace { source, target: work, mode: Changes::Direct }),
             temp: Scratch::Memory { max_bytes: 16 << 20 },
             // Where memory is not counted, it says how many processes there may be.

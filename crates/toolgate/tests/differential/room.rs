@@ -58,7 +58,8 @@ command_not_found_handle() {
 export -f command_not_found_handle
 "#;
 
-/// Runs one line after the other. What went on in the background gets a moment at the end.
+/// Runs one line after the other. A line has no arguments, as a command of ours has none: with them
+/// it could write to the files they name. What went on in the background gets a moment at the end.
 const DRIVER: &str = r#"
 exec >/dev/null 2>&1
 FUNCNEST=50
@@ -66,12 +67,14 @@ FUNCNEST=50
 readonly -f command_not_found_handle
 export _ID
 mapfile -d '' -t _LINES <"$1"
-for ((_ID = $2; _ID < ${#_LINES[@]}; _ID++)); do
-    builtin echo "$_ID" >"$3"
-    ( builtin ulimit -Sx "$_ID"; builtin cd "$4/$_ID" && eval "${_LINES[_ID]}" ) </dev/null
+_ID=$2 _AT=$3 _FOLDERS=$4
+set --
+for ((; _ID < ${#_LINES[@]}; _ID++)); do
+    builtin echo "$_ID" >"$_AT"
+    ( builtin ulimit -Sx "$_ID"; builtin cd "$_FOLDERS/$_ID" && eval "${_LINES[_ID]}" ) </dev/null
 done
 builtin read -rt 0.2
-builtin echo "$_ID" >"$3"
+builtin echo "$_ID" >"$_AT"
 "#;
 
 /// What is the same for all lines.

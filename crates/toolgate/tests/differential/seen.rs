@@ -73,9 +73,10 @@ done >found"#;
 type Test = fn(&Judge);
 
 pub(crate) fn trials(judge: &Arc<Judge>) -> Vec<Trial> {
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 4] = [
         ("the_judge_sees_every_way_to_run_a_program", sees),
         ("whatever_can_be_executed_by_name_is_seen", only_stubs),
+        ("what_comes_behind_an_endless_line_is_judged", goes_on),
         ("lines_touch_nothing_outside_and_leave_nothing", touches_nothing),
     ];
     let trial = |(name, test): (&str, Test)| {
@@ -110,6 +111,17 @@ fn only_stubs(judge: &Judge) {
         assert!(FOLDERS.iter().all(|folder| !file.starts_with(folder)), "{file} would run unseen");
     }
     assert!(found.lines().count() > 5, "{found}");
+}
+
+fn goes_on(judge: &Judge) {
+    // What a line can reach of the judge's own files it may have emptied before.
+    let lines =
+        ["s0; x=1; >${!x}; >\"$1\"; >../../lines", "while :; do :; done", "s1", "kill -9 -1", "s2"];
+    let lines = lines.map(str::to_owned);
+    let Verdict { ran, endless } = judge.run(&lines, Duration::from_secs(5));
+    let ran: Vec<_> = ran.iter().map(|ran| (ran.line, ran.words.join(" "))).collect();
+    assert_eq!(ran, [(0, "s0".to_owned()), (2, "s1".to_owned()), (4, "s2".to_owned())]);
+    assert_eq!(endless, 2);
 }
 
 fn touches_nothing(judge: &Judge) {
