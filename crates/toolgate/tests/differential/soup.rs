@@ -2,7 +2,6 @@
 
 use crate::{generate, random::Random};
 
-/// No slash, no dot and no builtin that reaches outside: nothing real can be touched.
 const TOKENS: &[&str] = &[
     "a",
     "b",
@@ -120,15 +119,57 @@ const TOKENS: &[&str] = &[
     "|&",
     ";&",
     "let ",
+    "/",
+    "./",
+    ".",
+    ". ",
+    "../",
+    "here ",
+    "/bin/s0 ",
+    "s1 ",
+    "exec ",
+    "command ",
+    "builtin ",
+    "env ",
+    "nice ",
+    "xargs ",
+    "bash -c ",
+    "sh -c ",
+    "trap ",
+    " EXIT",
+    "read ",
+    "set ",
+    "unset ",
+    "declare ",
+    "printf ",
+    "test ",
+    "-n ",
+    "-p ",
+    "-c ",
+    "--",
+    "$@",
+    "break;",
+    "select x in ",
+    "until ",
+    "else ",
+    "elif ",
+    "PATH=",
+    "IFS=",
 ];
 
 pub(crate) fn line(random: &mut Random) -> String {
     if random.chance(70) { damaged(random) } else { nonsense(random) }
 }
 
-/// A line that meant something before something was added to it or taken away.
+/// A line that meant something before.
 fn damaged(random: &mut Random) -> String {
-    let mut letters: Vec<char> = generate::short(random).chars().collect();
+    let line = generate::short(random);
+    damage(random, &line)
+}
+
+/// The line after something was added to it or taken away.
+pub(crate) fn damage(random: &mut Random, line: &str) -> String {
+    let mut letters: Vec<char> = line.chars().collect();
     for _ in 0..=random.below(2) {
         let at = random.below(letters.len() + 1);
         if random.chance(50) && at < letters.len() {

@@ -3,8 +3,15 @@
 use crate::random::Random;
 
 const NAMES: &[&str] = &["a", "b", "c", "d", "e", "f0", "a1", "b-x"];
-const STUBS: &[&str] = &["s0", "s1", "s2"];
+/// Programs that are there, by name and by path.
+const PROGRAMS: &[&str] =
+    &["s0", "s1", "s2", "s0", "s1", "/bin/s0", "/usr/bin/s1", "../here", "./../sub/here"];
 const DEPTH: usize = 2;
+
+/// A program that other programs find too.
+pub(crate) fn program(random: &mut Random) -> &'static str {
+    random.pick(PROGRAMS)
+}
 
 pub(crate) fn line(random: &mut Random) -> String {
     let mut maker = Maker { random, heredocs: Vec::new(), functions: 0 };
@@ -111,7 +118,7 @@ impl Maker<'_> {
     }
 
     fn wrapper(&mut self, depth: usize) -> String {
-        let stub = self.pick(STUBS);
+        let stub = program(self.random);
         let word = self.word(depth);
         match self.random.below(14) {
             0 => format!("env {stub} {word}"),
@@ -157,7 +164,8 @@ impl Maker<'_> {
             text.push_str(self.redirection(depth).trim_start());
             text.push(' ');
         }
-        text.push_str(self.pick(NAMES));
+        let there = self.random.chance(20);
+        text.push_str(if there { program(self.random) } else { self.pick(NAMES) });
         while self.random.chance(45) {
             text.push_str(self.pick(&[" ", " ", " ", "  ", "\t", " \\\n"]));
             text.push_str(&self.word(depth));
