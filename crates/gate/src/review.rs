@@ -48,7 +48,11 @@ impl Review for HoldsChanges {
             drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take());
             // What is agreed to is what is seen: nothing of it can be remembered.
             let shown = Shown { scopes: Vec::new(), changes };
-            let asked = ask(&self.shared, &subject, &decision, shown).await;
+            let (shared, reason) = (self.shared.clone(), decision.clone());
+            // In a task of its own: whoever ends the tool must not keep the question from being
+            // withdrawn.
+            let asking = async move { ask(&shared, &subject, &reason, shown).await };
+            let asked = tokio::spawn(asking).await.map_err(ToolError::internal)?;
             let Asked { approval, .. } = asked.map_err(dropped)?;
             let mut learnt = self.learnt.now();
             learnt.approval = Some(approval);

@@ -5,7 +5,7 @@ use tool::{Captured, Ended, Place, Ran, Start, ToolError};
 use world::{Committed, Copied, Overlay};
 
 use super::{
-    Runner, egress,
+    Runner, blocking, egress,
     heard::Heard,
     job::{Asked, Guards, Opened, job},
     keep::keep,
@@ -55,7 +55,7 @@ pub(super) async fn prepare(runner: &Runner, start: Start<'_>) -> Result<Ready, 
         let copies = pin::mount(&world, &settings, &asked, &mut job)?;
         Ok(Ready { job, overlay, copies })
     };
-    tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?
+    blocking(prepare).await
 }
 
 /// Reads what the command writes until it has ended, or ends it.

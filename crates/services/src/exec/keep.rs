@@ -5,6 +5,8 @@ use std::sync::Arc;
 use tool::{Commit, Ended, Keep, Proposal, Start, ToolError};
 use world::{Collected, Committed, Overlay};
 
+use super::blocking;
+
 /// Commits what the command changed, as far as the review keeps it. Nothing is kept of a command that
 /// did not end by itself.
 pub(super) async fn keep(
@@ -41,10 +43,4 @@ enum Looked {
     Kept(Committed),
     /// Somebody wants to see it before it is kept.
     Held(Box<Collected>, Proposal),
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)?
 }

@@ -131,8 +131,7 @@ impl Exec for Runner {
         let (world, settings) = (self.world.clone(), self.settings.load_full());
         let (caller, run, scripts) = (caller.clone(), run.clone(), scripts.to_vec());
         Box::pin(async move {
-            let pin = move || pin::pin(&world, &settings, (&caller, &run), &scripts);
-            tokio::task::spawn_blocking(pin).await.map_err(ToolError::internal)?
+            blocking(move || pin::pin(&world, &settings, (&caller, &run), &scripts)).await
         })
     }
 
@@ -167,3 +166,10 @@ fn ground(place: Option<Place>) -> Result<Ground, ToolError> {
 
 /// How long a killed command may take to be gone; it is only the kernel that still works then.
 const GONE: Duration = Duration::from_secs(10);
+
+/// Does what takes a while where it holds up nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)?
+}

@@ -18,6 +18,7 @@ use tool::{
 use super::{
     Ground, Runner,
     argv::Argument,
+    blocking,
     foreground::{Stopped, ended},
     git,
     heard::Heard,
@@ -298,10 +299,4 @@ fn copy(fd: &OwnedFd) -> Result<OwnedFd, ToolError> {
 fn null() -> Result<OwnedFd, ToolError> {
     let null = File::options().read(true).write(true).open("/dev/null");
     null.map(Into::into).map_err(ToolError::internal)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)?
 }

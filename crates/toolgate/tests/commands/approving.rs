@@ -40,7 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The one open question.
-async fn question(setup: &Setup) -> Approval {
+pub(crate) async fn question(setup: &Setup) -> Approval {
     let db = setup.gate.db().await.unwrap();
     let filter = ApprovalFilter { which: Which::Pending, user: None, limit: 10 };
     loop {
