@@ -44,7 +44,11 @@ impl Trail {
     /// Remembers what the session has read and where it wrote, before anybody sees the result. What
     /// cannot be remembered is not given out.
     pub(crate) async fn keep(&self, shared: &Shared, result: ToolResult) -> ToolResult {
-        let kept = self.try_keep(shared, &result).await;
+        if self.is_empty(&result) {
+            return result;
+        }
+        // Boxed, so that calls which leave nothing behind do not carry it along.
+        let kept = Box::pin(self.try_keep(shared, &result)).await;
         match (&result, kept) {
             (Ok(_), Err(error)) => Err(error),
             (Err(_), Err(error)) => {
@@ -55,6 +59,16 @@ impl Trail {
         }
     }
 
+    /// Whether there is nothing to remember. What people do themselves is not read by a session.
+    fn is_empty(&self, result: &ToolResult) -> bool {
+        let learnt = self.learnt.now();
+        let nothing = untrusted(result).is_none()
+            && reached(&learnt).is_none()
+            && learnt.suspects.is_empty()
+            && self.live.changed().is_empty();
+        nothing || self.origin == Origin::Person
+    }
+
     async fn try_keep(&self, shared: &Shared, result: &ToolResult) -> Result<(), ToolError> {
         let (suspects, reached, command) = {
             let mut learnt = self.learnt.now();
@@ -62,16 +76,7 @@ impl Trail {
             let command = run.map(|run| run.command.clone()).unwrap_or_default();
             (std::mem::take(&mut learnt.suspects), reached(&learnt), command)
         };
-        let (untrusted, changed) = (
-            result.as_ref().ok().and_then(|output| output.untrusted.as_ref()),
-            self.live.changed(),
-        );
-        let nothing =
-            untrusted.is_none() && reached.is_none() && suspects.is_empty() && changed.is_empty();
-        // What people do themselves is not read by a session.
-        if nothing || self.origin == Origin::Person {
-            return Ok(());
-        }
+        let (untrusted, changed) = (untrusted(result), self.live.changed());
         let mut sources: Vec<_> = untrusted.into_iter().map(|source| short(source)).collect();
         sources.extend(reached.as_deref().map(short));
         sources.extend(shown(&suspects, &command, result));
@@ -170,12 +175,17 @@ impl Trail {
         source: Option<&String>,
         artifacts: &[ArtifactRef],
     ) -> Result<(), ToolError> {
-        let Some(source) = source.filter(|_| !artifacts.is_empty()) else { return Ok(()) };
+        let Some(source) = source else { return Ok(()) };
         let paths: Vec<_> =
             artifacts.iter().map(|artifact| format!("artifact:{}", artifact.id)).collect();
         let (db, now) = (shared.db.get().await?, shared.world.clock().now());
         Ok(db.mark_files(&paths, &short(source), self.call, now).await?)
     }
+}
+
+/// Where what a call brought comes from, if nobody vouches for it.
+fn untrusted(result: &ToolResult) -> Option<&String> {
+    result.as_ref().ok().and_then(|output| output.untrusted.as_ref())
 }
 
 /// Whom the command of a call could ask for anything, if it ran.

@@ -141,22 +141,31 @@ impl Live {
     /// Returns when the call has had `most` time since `began`, pauses not counted.
     pub async fn spent(&self, began: Instant, most: Duration) {
         loop {
-            let mut resumed = std::pin::pin!(self.resumed.notified());
-            // Before the look, so that an end of the pause between the two is noticed.
-            resumed.as_mut().enable();
-            let (paused, before) = {
-                let pauses = self.pauses();
-                (pauses.since.is_some(), pauses.before)
-            };
-            if paused {
-                resumed.await;
+            let Some(before) = self.paused_before() else {
+                self.resumed().await;
                 continue;
-            }
+            };
             let end = began + most + before;
             if Instant::now() >= end {
                 return;
             }
             tokio::time::sleep_until(end.into()).await;
+        }
+    }
+
+    /// How long it was paused; `None` while it is.
+    fn paused_before(&self) -> Option<Duration> {
+        let pauses = self.pauses();
+        pauses.since.is_none().then_some(pauses.before)
+    }
+
+    /// Waits for the end of a pause.
+    async fn resumed(&self) {
+        let mut resumed = std::pin::pin!(self.resumed.notified());
+        // Before the look, so that an end of the pause between the two is noticed.
+        resumed.as_mut().enable();
+        if self.paused_before().is_none() {
+            resumed.await;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use policy::{Decision, Situation, Verdict, decide, url::UrlRules};
+use policy::{Decision, Situation, Untrusted, Verdict, decide, url::UrlRules};
 use store::EXACT;
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
@@ -56,9 +56,8 @@ impl Stage for Approve {
         match decision.verdict {
             Verdict::Allow => {}
             Verdict::Ask => {
-                let shown = Shown::scopes(scopes(&self.0, call.planned()?));
-                let subject = Subject::of(&self.0, &mut call).await?;
-                let Asked { approval, .. } = ask(&self.0, &subject, &decision, shown).await?;
+                // Boxed, so that calls nobody is asked about do not carry the question along.
+                let Asked { approval, .. } = Box::pin(self.ask(&mut call, &decision)).await?;
                 call.learnt.now().approval = Some(approval);
             }
             Verdict::Deny => {
@@ -68,6 +67,14 @@ impl Stage for Approve {
         }
         call.permit = Some(Permit { fingerprint: call.planned()?.fingerprint() });
         next.run(call).await
+    }
+}
+
+impl Approve {
+    async fn ask(&self, call: &mut Call, decision: &Decision) -> Result<Asked, ToolError> {
+        let shown = Shown::scopes(scopes(&self.0, call.planned()?));
+        let subject = Subject::of(&self.0, call).await?;
+        ask(&self.0, &subject, decision, shown).await
     }
 }
 
@@ -94,16 +101,39 @@ pub(crate) async fn consider(
     caller: &Caller,
     planned: &Planned,
 ) -> Result<Considered, ToolError> {
+    if planned.plan().needs().is_empty() {
+        let decision =
+            judged(shared, caller, planned.plan(), &Facts::default(), Untrusted::default());
+        return Ok(Considered { decision, error: None, suspects: Vec::new() });
+    }
+    // Boxed, so that calls which need nothing do not carry it along.
+    Box::pin(consider_needs(shared, caller, planned)).await
+}
+
+async fn consider_needs(
+    shared: &Shared,
+    caller: &Caller,
+    planned: &Planned,
+) -> Result<Considered, ToolError> {
     let facts = facts(shared, caller, planned.plan()).await?;
     let known = trust::known(shared, caller, planned.plan()).await?;
     let suspects = trust::suspects(shared, caller, planned.plan(), &facts).await?;
-    let settings = shared.settings.load();
-    let (tools, urls, untrusted) = (&settings.config.tools, &settings.urls, known.untrusted());
-    let situation = Situation { tools, urls, caller, untrusted };
-    let decision = decide(situation, planned.plan(), &facts);
-    let decision = shared.alarm.weigh(decision, || shared.world.clock().now());
+    let decision = judged(shared, caller, planned.plan(), &facts, known.untrusted());
     let error = facts.paths.into_iter().find_map(Result::err);
     Ok(Considered { decision, error, suspects })
+}
+
+fn judged(
+    shared: &Shared,
+    caller: &Caller,
+    plan: &Plan,
+    facts: &Facts,
+    untrusted: Untrusted<'_>,
+) -> Decision {
+    let settings = shared.settings.load();
+    let (tools, urls) = (&settings.config.tools, &settings.urls);
+    let decision = decide(Situation { tools, urls, caller, untrusted }, plan, facts);
+    shared.alarm.weigh(decision, || shared.world.clock().now())
 }
 
 async fn facts(shared: &Shared, caller: &Caller, plan: &Arc<Plan>) -> Result<Facts, ToolError> {

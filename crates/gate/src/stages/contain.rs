@@ -81,18 +81,27 @@ impl Contain {
         self.still_overridden(call)?;
         let approved = call.learnt.now().approval.is_some();
         let same = call.generation == self.0.view(&call.caller).generation();
-        if !same || approved {
-            let plan = call.planned()?.plan();
-            for capability in plan.capabilities() {
-                let standing = standing(&self.0, &call.caller, plan, capability).await?;
-                if call.unasked && matches!(standing, Standing::Ask(_)) {
-                    return Err(changed("people are asked about a permission now"));
-                }
-            }
-        }
-        if same {
+        if same && !approved {
             return Ok(());
         }
+        // Boxed, so that calls which did not wait do not carry it along.
+        Box::pin(self.permissions_again(call)).await?;
+        if same { Ok(()) } else { Box::pin(self.policy_again(call)).await }
+    }
+
+    async fn permissions_again(&self, call: &Call) -> Result<(), ToolError> {
+        let plan = call.planned()?.plan();
+        for capability in plan.capabilities() {
+            let standing = standing(&self.0, &call.caller, plan, capability).await?;
+            if call.unasked && matches!(standing, Standing::Ask(_)) {
+                return Err(changed("people are asked about a permission now"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn policy_again(&self, call: &Call) -> Result<(), ToolError> {
+        let approved = call.learnt.now().approval.is_some();
         let (entry, _) = find(&self.0, &call.caller, &call.name)?;
         if !Arc::ptr_eq(entry.tool(), call.tool()?.tool()) {
             return Err(changed("the tool was replaced"));
@@ -114,10 +123,11 @@ impl Contain {
 
     /// What only an override let pass does not outlive it.
     fn still_overridden(&self, call: &Call) -> Result<(), ToolError> {
-        let decision = call.learnt.now().decision.clone();
-        let Some(decision) = decision.filter(|decision| decision.rule == OVERRIDE) else {
-            return Ok(());
+        let decision = {
+            let learnt = call.learnt.now();
+            learnt.decision.as_ref().filter(|decision| decision.rule == OVERRIDE).cloned()
         };
+        let Some(decision) = decision else { return Ok(()) };
         let asked = Decision { verdict: Verdict::Ask, ..decision };
         match self.0.alarm.weigh(asked, || self.0.world.clock().now()).verdict {
             Verdict::Allow => Ok(()),

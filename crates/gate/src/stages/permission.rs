@@ -26,13 +26,15 @@ impl Stage for Permission {
         if call.origin == Origin::Caller {
             let plan = call.planned()?.plan().clone();
             for capability in plan.capabilities() {
-                match standing(&self.0, &call.caller, &plan, capability).await? {
+                match Box::pin(standing(&self.0, &call.caller, &plan, capability)).await? {
                     Standing::Granted => {}
                     Standing::Unasked => call.unasked = true,
                     Standing::Overridden(decision) => {
                         (call.unasked, call.overridden) = (true, Some(decision));
                     }
-                    Standing::Ask(decision) => self.ask(&mut call, capability, &decision).await?,
+                    Standing::Ask(decision) => {
+                        Box::pin(self.ask(&mut call, capability, &decision)).await?;
+                    }
                 }
             }
         }

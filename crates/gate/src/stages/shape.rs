@@ -39,7 +39,10 @@ impl Stage for Shape {
         }
         output.blocks = output.blocks.into_iter().map(|block| image(block, &settings)).collect();
         self.spill(&mut output, id, &caller, &settings).await?;
-        trail.keep_artifacts(&self.0, output.untrusted.as_ref(), &output.artifacts).await?;
+        if !output.artifacts.is_empty() {
+            let kept = trail.keep_artifacts(&self.0, output.untrusted.as_ref(), &output.artifacts);
+            Box::pin(kept).await?;
+        }
         mark_untrusted(&mut output);
         Ok(output)
     }
