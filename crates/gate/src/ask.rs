@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use policy::Decision;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{
     Answer, Approval, ApprovalId, ApprovalStatus, AskLimits, Db, Decision as AnswerDecision, EXACT,
     Grant, NewApproval, StoreError,
 };
-use tool::{Proposed, ToolError};
+use tool::{Proposed, ToolError, texts};
 
 use crate::{
     approver::{Question, Reply},
@@ -169,7 +169,7 @@ async fn open_question(
         let reason = "the call is too long to be shown to a person in full; make it smaller";
         return Err(ToolError::denied(STAGE, "approval.too_long", reason));
     }
-    if plan.command().is_some() && hides_code(args) {
+    if plan.command().is_some() && texts(args).into_iter().any(Redactor::hides_code) {
         let reason = "part of the command looks like a secret, so it cannot be shown to a person; pass \
                       secrets in variables that `tools.exec.env` names";
         return Err(ToolError::denied(STAGE, "approval.hidden", reason));
@@ -187,18 +187,6 @@ async fn open_question(
         db.request_approval(request.clone(), limits).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
-}
-
-/// Whether people would not see all that runs.
-fn hides_code(args: &Value) -> bool {
-    match args {
-        Value::String(text) => Redactor::hides_code(text),
-        Value::Array(items) => items.iter().any(hides_code),
-        Value::Object(fields) => {
-            fields.iter().any(|(name, value)| Redactor::hides_code(name) || hides_code(value))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 fn too_many(error: StoreError) -> ToolError {

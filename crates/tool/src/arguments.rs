@@ -78,6 +78,20 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
+/// Every text in a value, keys too.
+pub fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(fields) => {
+            let each =
+                fields.iter().map(|(name, value)| [vec![name.as_str()], texts(value)].concat());
+            each.flatten().collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse_json;

@@ -41,7 +41,7 @@ mod tool;
 mod updates;
 mod walk;
 
-pub use arguments::parse_json;
+pub use arguments::{parse_json, texts};
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
 pub use ask::Ask;
 pub use call::{CallId, CallIds, ToolCall};

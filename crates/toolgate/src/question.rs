@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use store::{ApprovalId, EXACT, NewApproval};
-use tool::{Place, Run};
+use tool::{Place, Run, texts};
 use toolgate::Need;
 
 use crate::{
@@ -41,7 +41,7 @@ pub(crate) fn shown(id: &ApprovalId, request: &NewApproval) -> String {
         lines.extend((1..).zip(changes).map(|(number, one)| format!("  {}", summary(number, one))));
     }
     lines.extend(["  Arguments:".to_owned(), indented(input)]);
-    let warned = strings(input).into_iter().flat_map(warnings);
+    let warned = texts(input).into_iter().flat_map(warnings);
     lines.extend(warned.map(|warning| format!("  Look closely: {warning}")));
     lines.push(String::new());
     lines.join("\n")
@@ -68,19 +68,6 @@ fn command(plan: &Value) -> Option<Run> {
     let needs = plan.as_array()?.iter();
     let mut needs = needs.filter_map(|need| serde_json::from_value::<Need>(need.clone()).ok());
     needs.find_map(|need| if let Need::Run(run) = need { Some(run) } else { None })
-}
-
-/// Every text in a value.
-fn strings(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().flat_map(strings).collect(),
-        Value::Object(map) => map
-            .iter()
-            .flat_map(|(key, value)| [vec![key.as_str()], strings(value)].concat())
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
 }
 
 /// A scope as people say it.
