@@ -71,10 +71,39 @@ impl ToolOutput {
 
     /// All text for the model, joined.
     pub fn joined_text(&self) -> String {
-        let texts = self.blocks.iter().filter_map(|block| match block {
+        self.texts().collect::<Vec<_>>().join("\n")
+    }
+
+    /// How long [`ToolOutput::joined_text`] is.
+    pub fn text_bytes(&self) -> usize {
+        let (count, bytes) =
+            self.texts().fold((0, 0), |(n, bytes), text| (n + 1, bytes + text.len()));
+        bytes + usize::saturating_sub(count, 1)
+    }
+
+    /// The same as [`ToolOutput::joined_text`], taken out: there may be megabytes of it.
+    pub fn take_text(&mut self) -> String {
+        let (texts, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.blocks)
+            .into_iter()
+            .partition(|block| matches!(block, Block::Text(_)));
+        self.blocks = others;
+        let mut all = String::new();
+        for (number, block) in texts.into_iter().enumerate() {
+            let Block::Text(text) = block else { continue };
+            if number == 0 {
+                all = text;
+            } else {
+                all.push('\n');
+                all.push_str(&text);
+            }
+        }
+        all
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
             Block::Image { .. } => None,
-        });
-        texts.collect::<Vec<_>>().join("\n")
+        })
     }
 }

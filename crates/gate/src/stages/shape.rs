@@ -57,13 +57,12 @@ impl Shape {
         caller: &Arc<Caller>,
         settings: &Settings,
     ) -> Result<(), ToolError> {
-        let (mut text, mime) = match &output.value {
-            Some(value) if output.joined_text().is_empty() => {
-                (value.to_string(), "application/json")
-            }
-            _ => (output.joined_text(), "text/plain"),
-        };
         let (model, most) = (settings.model_output_bytes(), settings.output_bytes());
+        let (mut text, mime) = match &output.value {
+            Some(value) if output.text_bytes() == 0 => (value.to_string(), "application/json"),
+            _ if output.text_bytes() <= model => return Ok(()),
+            _ => (output.take_text(), "text/plain"),
+        };
         if text.len() <= model {
             return Ok(());
         }
@@ -72,7 +71,7 @@ impl Shape {
         let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines).to_owned();
         // There may be megabytes of it: kept as it is, and no longer in the output.
         text.truncate(text.floor_char_boundary(most));
-        output.blocks.retain(|block| matches!(block, Block::Image { .. }));
+        output.take_text();
         let artifact = {
             let (store, caller) = (self.0.world.artifacts(), caller.clone());
             let id = ArtifactId::new(call, output.artifacts.len());

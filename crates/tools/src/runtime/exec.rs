@@ -232,9 +232,7 @@ async fn completed(ctx: &ToolContext, ran: Ran, cwd: FilePath) -> ToolResult {
     ctx.blocking(move |_| {
         let Ran { ended, output: captured, place, changed, notes } = ran;
         let at = Where { cwd: cwd.to_string(), place, changed, notes };
-        let output = Output::new(&captured, &*redact);
-        // Before it is copied once more.
-        drop(captured);
+        let output = Output::new(captured, &*redact);
         Ok(Completed::new(&ended, output, at).output(&ended, &*redact))
     })
     .await

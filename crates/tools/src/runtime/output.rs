@@ -23,20 +23,24 @@ pub(crate) struct Apart {
 }
 
 impl Output {
-    pub(crate) fn new(captured: &Captured, redact: &dyn Redact) -> Self {
-        let Captured { head, left_out, tail } = captured;
-        let both = cut(captured, None, redact);
-        let wrote = |stream| head.iter().chain(tail).any(|(from, _)| *from == stream);
-        let only = |stream, other| match (wrote(stream), wrote(other)) {
-            (false, _) => String::new(),
-            // Most write to one of them only, and there may be megabytes of it.
-            (true, false) => both.text(ROUGHLY),
-            (true, true) => cut(captured, Some(stream), redact).text(ROUGHLY),
-        };
-        let (out, err) = (Stream::Stdout, Stream::Stderr);
-        let apart = Apart { stdout: only(out, err), stderr: only(err, out) };
-        let left_out = both.missing.unwrap_or(*left_out);
-        Self { all: both.text(""), apart: Some(apart), left_out }
+    /// There may be megabytes of it, so nothing is kept longer than it is needed.
+    pub(crate) fn new(captured: Captured, redact: &dyn Redact) -> Self {
+        let left_out = captured.left_out;
+        let pieces = || captured.head.iter().chain(&captured.tail);
+        let wrote = |stream| pieces().any(|(from, _)| *from == stream);
+        let (out, err) = (wrote(Stream::Stdout), wrote(Stream::Stderr));
+        let each = (out && err).then(|| {
+            let one = |stream| cut(of(&captured, stream), redact).into_text(ROUGHLY);
+            Apart { stdout: one(Stream::Stdout), stderr: one(Stream::Stderr) }
+        });
+        let both = cut(captured, redact);
+        // Most write to one of them only.
+        let apart = each.unwrap_or_else(|| {
+            let text = |wrote| if wrote { both.text(ROUGHLY) } else { String::new() };
+            Apart { stdout: text(out), stderr: text(err) }
+        });
+        let left_out = both.missing.unwrap_or(left_out);
+        Self { all: both.into_text(""), apart: Some(apart), left_out }
     }
 
     /// What a process wrote, from byte `left_out` on.
@@ -57,11 +61,19 @@ struct Cut {
     tail: String,
 }
 
-/// The pieces of one output, or of both.
-fn cut(captured: &Captured, stream: Option<Stream>, redact: &dyn Redact) -> Cut {
-    let left_out = captured.left_out;
-    let mut head = bytes(&captured.head, stream);
-    let tail = bytes(&captured.tail, stream);
+/// What one of the two outputs was.
+fn of(captured: &Captured, stream: Stream) -> Captured {
+    let of = |pieces: &[(Stream, Vec<u8>)]| {
+        pieces.iter().filter(|(from, _)| *from == stream).cloned().collect()
+    };
+    let Captured { head, left_out, tail } = captured;
+    Captured { head: of(head), left_out: *left_out, tail: of(tail) }
+}
+
+/// The two ends.
+fn cut(captured: Captured, redact: &dyn Redact) -> Cut {
+    let Captured { head, left_out, tail } = captured;
+    let (mut head, tail) = (bytes(head), bytes(tail));
     if left_out == 0 || head.is_empty() && tail.is_empty() {
         head.extend(tail);
         return Cut { head: lossy(&head), missing: None, tail: String::new() };
@@ -81,6 +93,18 @@ fn cut(captured: &Captured, stream: Option<Stream>, redact: &dyn Redact) -> Cut 
 }
 
 impl Cut {
+    /// The same as [`Cut::text`], when nothing else is to be made of it.
+    fn into_text(self, roughly: &str) -> String {
+        let Self { mut head, missing, tail } = self;
+        let Some(missing) = missing else { return head };
+        if !head.is_empty() && !head.ends_with('\n') {
+            head.push('\n');
+        }
+        head.push_str(&gap(missing, roughly));
+        head.push_str(&tail);
+        head
+    }
+
     /// Both ends, with a mark between them if something is missing there.
     fn text(&self, roughly: &str) -> String {
         let Self { head, missing, tail } = self;
@@ -94,10 +118,13 @@ fn gap(bytes: u64, roughly: &str) -> String {
     format!("[… {roughly}{bytes} bytes left out …]\n")
 }
 
-/// The pieces, of one stream or of both, put together.
-fn bytes(pieces: &[(Stream, Vec<u8>)], stream: Option<Stream>) -> Vec<u8> {
-    let wanted = pieces.iter().filter(|(from, _)| stream.is_none_or(|stream| stream == *from));
-    wanted.map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>().concat()
+/// The pieces put together, each let go as soon as it was copied.
+fn bytes(pieces: Vec<(Stream, Vec<u8>)>) -> Vec<u8> {
+    let mut all = Vec::with_capacity(pieces.iter().map(|(_, piece)| piece.len()).sum());
+    for (_, piece) in pieces {
+        all.extend_from_slice(&piece);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -120,7 +147,7 @@ mod tests {
             pieces.iter().map(|(stream, bytes)| (*stream, bytes.to_vec())).collect()
         };
         let captured = Captured { head: owned(head), left_out, tail: owned(tail) };
-        let Output { all, apart, left_out: _ } = Output::new(&captured, &Secret);
+        let Output { all, apart, left_out: _ } = Output::new(captured, &Secret);
         let Apart { stdout, stderr } = apart.unwrap();
         [all, stdout, stderr]
     }
