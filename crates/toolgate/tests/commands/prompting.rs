@@ -75,7 +75,9 @@ fn each_key() {
                 "2" => &["until you revoke it) "],
                 _ => &[],
             };
-            next.iter().for_each(|text| drop(person.sees(text)));
+            for text in next {
+                person.sees(text);
+            }
         }
         person.sees(expected);
         assert_eq!(person.ends(), code, "{keys:?}");
