@@ -165,15 +165,7 @@ async fn open_question(
         asked_at,
         expires_at: asked_at + timeout,
     };
-    if request.input.to_string().len() > MAX_SHOWN {
-        let reason = "the call is too long to be shown to a person in full; make it smaller";
-        return Err(ToolError::denied(STAGE, "approval.too_long", reason));
-    }
-    if plan.command().is_some() && texts(args).into_iter().any(Redactor::hides_code) {
-        let reason = "part of the command looks like a secret, so it cannot be shown to a person; pass \
-                      secrets in variables that `tools.exec.env` names";
-        return Err(ToolError::denied(STAGE, "approval.hidden", reason));
-    }
+    refuse_hidden(subject, &request)?;
     let wanted = exact.wanted(&decision.rule, &request.scopes);
     // The question of a process that died is asked on, not once more.
     let id = if let Some(id) = db.adopt_approval(wanted, *call, asked_at).await? {
@@ -187,6 +179,21 @@ async fn open_question(
         db.request_approval(request.clone(), limits).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
+}
+
+/// What people would not see all of is not put to them.
+fn refuse_hidden(subject: &Subject, request: &NewApproval) -> Result<(), ToolError> {
+    let Subject { args, plan, .. } = subject;
+    if request.input.to_string().len() > MAX_SHOWN {
+        let reason = "the call is too long to be shown to a person in full; make it smaller";
+        return Err(ToolError::denied(STAGE, "approval.too_long", reason));
+    }
+    if plan.command().is_some() && texts(args).into_iter().any(Redactor::hides_code) {
+        let reason = "part of the command looks like a secret, so it cannot be shown to a person; pass \
+                      secrets in variables that `tools.exec.env` names";
+        return Err(ToolError::denied(STAGE, "approval.hidden", reason));
+    }
+    Ok(())
 }
 
 fn too_many(error: StoreError) -> ToolError {

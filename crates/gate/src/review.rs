@@ -3,14 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use policy::{Decision, Verdict};
-use tool::{BoxFuture, Digest, Extent, Keep, Proposal, Proposed, Review, ToolError};
+use tool::{
+    BoxFuture, Caller, Digest, Extent, Keep, Pinned, Proposal, Proposed, Review, ToolError,
+};
 
 use crate::{
     ask::{Asked, Shown, ask},
     call::Learning,
     shared::Shared,
     slots::Slot,
-    subject::{Exact, Subject, pin},
+    subject::{Exact, Subject},
 };
 
 /// More changes than these are more than a person reads.
@@ -39,9 +41,7 @@ impl Review for HoldsChanges {
             let Some(decision) = self.decide(proposal.lost) else { return Ok(Keep::All) };
             let changes = self.shown(&proposal.changes)?;
             let exact = self.exact(&proposal.changes);
-            let (caller, plan) = (&exact.caller, &self.subject.plan);
-            // Where it ran, for people to see; nobody looked before.
-            let pinned = pin(&self.shared, caller, plan).await?;
+            let pinned = self.where_it_ran(&exact.caller).await;
             let subject = Subject { exact, pinned, ..self.subject.clone() };
             // Waiting for a person takes none of the call's time, and holds no slot.
             let _paused = self.subject.live.pause();
@@ -74,6 +74,13 @@ impl HoldsChanges {
         // An override of the owner's is what the changes rest on.
         self.learnt.now().decision = Some(decision);
         None
+    }
+
+    /// Where the command ran, for people to see.
+    async fn where_it_ran(&self, caller: &Caller) -> Option<Arc<Pinned>> {
+        let run = self.subject.plan.command()?;
+        let exec = self.shared.world.exec(caller).ok()?;
+        Some(Arc::new(exec.pin(caller, run, &[]).await.ok()?))
     }
 
     /// The call and exactly these changes.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use store::Wanted;
-use tool::{CallId, Caller, Digest, Live, Pinned, Plan, Reach, Run, ToolError};
+use tool::{CallId, Caller, Digest, Live, Pinned, Plan, Run, ToolError};
 
 use crate::{
     call::{Call, Planned},
@@ -88,17 +88,9 @@ impl Exact {
     }
 }
 
-/// Names what configuration adds to a command: an answer is about where it runs and whom it reaches.
+/// Names how a command runs: an answer is about where it runs and whom it reaches, too.
 fn circumstances(run: &Run) -> Digest {
-    let place = run.place.map(|place| place.to_string()).unwrap_or_default();
-    let reach = match &run.reach {
-        Reach::Nobody => vec!["nobody"],
-        Reach::Hosts(hosts) => {
-            std::iter::once("hosts").chain(hosts.iter().map(String::as_str)).collect()
-        }
-        Reach::Everybody => vec!["everybody"],
-    };
-    Digest::of_parts(std::iter::once(place.as_str()).chain(reach).map(str::as_bytes))
+    Digest::of_parts(run.circumstances().iter().map(String::as_bytes))
 }
 
 /// What the command of a plan depends on now.

@@ -121,23 +121,26 @@ pub(crate) fn judge(tools: &Tools, caller: &Caller, run: &Run) -> Option<Decisio
     let asking = asking(tools, run);
     if run.is_harmless() {
         // Where people are asked about commands at all, that it changes nothing does not count.
-        let reason = format!("it wants to {run}, which is known to be harmless");
-        let asks = asking == Ask::Always;
-        return asks.then(|| Decision::new(Verdict::Ask, "ask.always", reason));
+        return (asking == Ask::Always).then(|| {
+            let reason = format!("it wants to {run}, which is known to be harmless");
+            Decision::new(Verdict::Ask, "ask.always", reason)
+        });
     }
-    let doubt = if run.doubt.is_empty() { String::new() } else { format!(": {}", run.doubt) };
-    let unknown = format!("`{}` is not known to be harmless{doubt}", run.command);
+    let unknown = || {
+        let doubt = if run.doubt.is_empty() { String::new() } else { format!(": {}", run.doubt) };
+        format!("`{}` is not known to be harmless{doubt}", run.command)
+    };
     match (exec.security.value, asking) {
         (Security::Full, _) => None,
         (Security::SafeBin, Ask::Smart | Ask::Always) => {
-            decided(Verdict::Ask, "exec.safe_bin", &unknown)
+            decided(Verdict::Ask, "exec.safe_bin", &unknown())
         }
         (Security::SafeBin, Ask::Auto) => {
-            let reason = format!("{unknown}; nothing else runs here, and nobody is asked");
+            let reason = format!("{}; nothing else runs here, and nobody is asked", unknown());
             decided(Verdict::Deny, "exec.safe_bin", &reason)
         }
         (Security::Paranoid, _) => {
-            let reason = format!("{unknown}; nothing else runs here");
+            let reason = format!("{}; nothing else runs here", unknown());
             decided(Verdict::Deny, "exec.paranoid", &reason)
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Analysis, Command, Redirection, Word, analyse,
-    programs::{base, has, is_outgoing, rough_words},
+    programs::{base, ends_word, has, is_outgoing},
 };
 use crate::is_credential;
 
@@ -176,7 +176,7 @@ fn secret(word: &str) -> Option<String> {
 
 /// What can be said about a line that cannot be taken apart.
 fn of_text(line: &str) -> Needs {
-    let words = rough_words(line);
+    let words: Vec<_> = line.split(ends_word).filter(|word| !word.is_empty()).collect();
     // Words such as `host` are too common to say anything.
     let outgoing = |word: &&str| word.len() > 2 && *word != "http" && is_outgoing(word);
     let mut names = words.iter().map(|word| base(word));

@@ -57,8 +57,7 @@ pub(super) fn has(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
 }
 
-/// What looks like a word in a line that cannot be taken apart.
-pub(super) fn rough_words(line: &str) -> Vec<&str> {
-    let around = |c: char| c.is_whitespace() || ";|&()<>\"'`${}".contains(c);
-    line.split(around).filter(|word| !word.is_empty()).collect()
+/// Whether a word ends here, in a line that cannot be taken apart.
+pub(super) fn ends_word(c: char) -> bool {
+    c.is_whitespace() || ";|&()<>\"'`${}".contains(c)
 }

@@ -1,6 +1,6 @@
 //! How far an answer about a command can reach.
 
-use tool::{Lasting, Place, Reach, Run};
+use tool::Run;
 
 use super::{Analysis, Command, analyse, programs::is_far_reaching};
 
@@ -30,7 +30,9 @@ pub fn program_scope(run: &Run, workspace: &str) -> Option<String> {
     };
     let kept = arguments.iter().filter(decides).copied();
     let kept: Vec<_> = std::iter::once(*program).chain(kept).collect();
-    Some(format!("program:{} ({})", kept.join(" "), circumstances(run, workspace)))
+    let mut around = vec![format!("in {workspace}")];
+    around.extend(run.circumstances());
+    Some(format!("program:{} ({})", kept.join(" "), around.join(", ")))
 }
 
 fn is_plain(command: &Command) -> bool {
@@ -52,27 +54,10 @@ fn is_task(word: &str) -> bool {
     word.chars().all(plain)
 }
 
-fn circumstances(run: &Run, workspace: &str) -> String {
-    let mut all = vec![format!("in {workspace}")];
-    if let Some(place) = run.place.filter(|place| *place != Place::Sandbox) {
-        all.push(format!("on {place}"));
-    }
-    match &run.reach {
-        Reach::Nobody => {}
-        Reach::Hosts(hosts) => all.push(format!("reaching {}", hosts.join(" "))),
-        Reach::Everybody => all.push("reaching the whole network".to_owned()),
-    }
-    if run.lasting == Lasting::Session {
-        all.push("in the background".to_owned());
-    }
-    if run.elevated {
-        all.push("elevated".to_owned());
-    }
-    all.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
+    use tool::{Lasting, Place};
+
     use super::*;
 
     #[test]
@@ -111,7 +96,8 @@ mod tests {
             assert_eq!(scope.as_deref(), expected, "{line}");
         }
         let run = Run { place: Some(Place::Host), lasting: Lasting::Session, ..Run::new("mv a b") };
-        let expected = "program:mv a b (in /ws, on host, in the background)";
+        let expected = "program:mv a b (in /ws, on host, in the background, where its changes \
+                        cannot be undone)";
         assert_eq!(program_scope(&run, "/ws").as_deref(), Some(expected));
         let secret = Run { secret: Some(".env".to_owned()), ..Run::new("tool src/.env") };
         assert_eq!(program_scope(&secret, "/ws"), None);

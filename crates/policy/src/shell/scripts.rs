@@ -2,7 +2,10 @@
 
 use tool::{Named, Runs};
 
-use super::{Analysis, Command, Joined, Within, Word, analyse, programs::is_interpreter};
+use super::{
+    Analysis, Command, Joined, Within, Word, analyse,
+    programs::{ends_word, is_interpreter},
+};
 
 /// More than anybody names.
 const MAX: usize = 1_000;
@@ -115,7 +118,7 @@ fn folders(commands: &[Command]) -> Vec<String> {
 fn of_text(line: &str) -> Vec<Named> {
     let parts = line.split('>').enumerate();
     let parts = parts.map(|(index, part)| if index == 0 { part } else { behind_target(part) });
-    let words = parts.flat_map(|part| part.split(ends_word)).filter(|word| !word.is_empty());
+    let words = parts.flat_map(|part| part.split(ends_name)).filter(|word| !word.is_empty());
     let words: Vec<_> = words.collect();
     if words.iter().any(|word| is_interpreter(word)) {
         return interpreted(words.into_iter());
@@ -124,14 +127,15 @@ fn of_text(line: &str) -> Vec<Named> {
     paths.map(|word| named(Runs::Maybe, word)).collect()
 }
 
-fn ends_word(c: char) -> bool {
-    c.is_whitespace() || ";|&()<>\"'`=${}".contains(c)
+/// Values of options and variables are names too.
+fn ends_name(c: char) -> bool {
+    c == '=' || ends_word(c)
 }
 
 /// What stands right behind `>` is written, not run.
 fn behind_target(part: &str) -> &str {
     let part = part.trim_start();
-    part.find(ends_word).and_then(|end| part.get(end..)).unwrap_or_default()
+    part.find(ends_name).and_then(|end| part.get(end..)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What a command depends on besides its own words, and that it is still so when it runs.
 
 use std::{
-    io::{Read as _, Seek as _},
+    fmt,
+    io::{self, Read as _, Seek as _},
     os::unix::fs::MetadataExt as _,
     path::PathBuf,
 };
@@ -32,7 +33,10 @@ pub(super) fn pin(
         identity: Identity { device: found.dev(), inode: found.ino() },
         environment: Digest::of_parts(variables),
         names: names.to_vec(),
-        scripts: names.iter().filter_map(|name| script(&*disk, run, name)).collect(),
+        scripts: names
+            .iter()
+            .filter_map(|name| script(&*disk, run, name).transpose())
+            .collect::<Result<_, _>>()?,
     })
 }
 
@@ -41,20 +45,37 @@ fn path_of(run: &Run, name: &str) -> FilePath {
     if name.starts_with('/') { FilePath::new(name) } else { run.cwd.join(name) }
 }
 
-/// What is no file of the workspace is no script.
-fn script(disk: &dyn Disk, run: &Run, named: &Named) -> Option<Script> {
-    let Named { name, runs } = named;
-    let path = path_of(run, name);
-    let Opened { mut file, stat } = disk.open(&path).ok()?;
-    let resolved = disk.look(&Need::Read(path)).ok()?.resolved;
+/// What is no file of the workspace is no script; one that is and cannot be looked at is refused.
+fn script(disk: &dyn Disk, run: &Run, named: &Named) -> Result<Option<Script>, ToolError> {
+    let path = path_of(run, &named.name);
+    let opened = match disk.open(&path) {
+        Ok(opened) => opened,
+        Err(error @ ToolError::FileTooLarge { .. }) => return Err(unseen(named, error)),
+        Err(_) => return Ok(None),
+    };
+    let resolved = disk.look(&Need::Read(path))?.resolved;
+    let script = read(opened, resolved, named).map_err(|error| unseen(named, error))?;
+    Ok(Some(script))
+}
+
+fn read(opened: Opened, path: String, named: &Named) -> io::Result<Script> {
+    let Opened { mut file, stat } = opened;
     let mut start = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut start).ok()?;
+    file.by_ref().take(2).read_to_end(&mut start)?;
     let is_executable = stat.mode & 0o111 != 0 || start == b"#!";
-    file.rewind().ok()?;
-    let (digest, _) = Digest::of_reader(file).ok()?;
-    let runs = if is_executable { Runs::Surely } else { *runs };
-    let (name, mode) = (name.clone(), stat.mode & 0o777);
-    Some(Script { name, runs, path: resolved, digest, mode })
+    file.rewind()?;
+    let (digest, _) = Digest::of_reader(file)?;
+    let Named { name, runs } = named.clone();
+    let runs = if is_executable { Runs::Surely } else { runs };
+    Ok(Script { name, runs, path, digest, mode: stat.mode & 0o777 })
+}
+
+fn unseen(named: &Named, error: impl fmt::Display) -> ToolError {
+    let reason = format!(
+        "`{}` may be executed, and nobody can agree to what cannot be looked at: {error}",
+        named.name
+    );
+    ToolError::denied("exec", "pinned", reason)
 }
 
 /// Refuses a command whose circumstances are not those a person agreed to. May block.

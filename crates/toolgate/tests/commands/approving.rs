@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("nobody_there_drops_large_changes", nobody_there_drops_large_changes),
         trial("a_call_that_waits_for_a_person_holds_no_slot", holds_no_slot),
         trial("what_runs_is_what_is_shown", what_runs_is_what_is_shown),
+        trial("a_script_that_cannot_be_looked_at_is_not_asked_about", too_large_to_look_at),
     ]
 }
 
@@ -335,6 +336,14 @@ async fn holds_no_slot() {
     let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), person);
     assert_eq!(outcome["status"], "success", "{outcome}");
     let _: CallId = id(&outcome);
+}
+
+async fn too_large_to_look_at() {
+    let setup = project("[tools]\nask = \"always\"\n[limits]\nfile_bytes = \"1KB\"\n").await;
+    script(&setup, &format!("# {}\ntouch ran", "x".repeat(2_000)));
+    let outcome = setup.sh("./deploy.sh").await;
+    assert!(error(&outcome).contains("nobody can agree to what cannot be looked at"), "{outcome}");
+    assert_eq!(setup.text("ran"), None);
 }
 
 /// Show one command and plan another.
