@@ -120,15 +120,21 @@ async fn earlier(
     }))
 }
 
-/// An earlier answer that covers this call.
+/// An earlier answer that covers this call; for a child there must be one for each agent above it too.
 pub(crate) async fn remembered(
     shared: &Shared,
     exact: &Exact,
     rule: &str,
     scopes: &[String],
 ) -> Result<Option<Grant>, ToolError> {
-    let db = shared.db.get().await?;
-    Ok(db.find_grant(exact.wanted(rule, scopes), shared.world.clock().now()).await?)
+    let (db, now) = (shared.db.get().await?, shared.world.clock().now());
+    let mut own = None;
+    for caller in exact.caller.agents() {
+        let wanted = exact.wanted_by(caller, rule, scopes);
+        let Some(grant) = db.find_grant(wanted, now).await? else { return Ok(None) };
+        own.get_or_insert(grant);
+    }
+    Ok(own)
 }
 
 async fn open_question(

@@ -140,12 +140,27 @@ impl Gate {
     /// Runs the calls of one request: together while they change nothing, in order where they do.
     /// Outcomes are in request order.
     pub async fn run_all(&self, caller: &Caller, requests: Vec<Request>) -> Vec<Outcome> {
-        let caller = Arc::new(caller.clone());
+        self.run_all_telling(caller, requests, |_, _| ()).await
+    }
+
+    /// The same; `ended` is told of each outcome, with the number of its request, when it is there.
+    pub async fn run_all_telling(
+        &self,
+        caller: &Caller,
+        requests: Vec<Request>,
+        ended: impl Fn(usize, &Outcome),
+    ) -> Vec<Outcome> {
+        let (caller, ended) = (Arc::new(caller.clone()), &ended);
         let turns = Batch::places(requests.len());
-        let calls = requests
-            .into_iter()
-            .zip(turns)
-            .map(|(request, turn)| self.start(self.new_call(caller.clone(), request, Some(turn))));
+        let calls = requests.into_iter().zip(turns).enumerate();
+        let calls = calls.map(|(number, (request, turn))| {
+            let call = self.start(self.new_call(caller.clone(), request, Some(turn)));
+            async move {
+                let outcome = call.await;
+                ended(number, &outcome);
+                outcome
+            }
+        });
         futures_util::future::join_all(calls).await
     }
 
@@ -264,6 +279,18 @@ impl Gate {
     /// The untrusted content that the session of `caller` has read, oldest first.
     pub async fn sources(&self, caller: &Caller) -> Result<Arc<[String]>, ToolError> {
         self.shared.trust.sources(&self.shared.db, caller).await
+    }
+
+    /// What the session of `from` says goes to that of `to`: so does what untrusted content it rests on.
+    pub async fn inherit_sources(&self, from: &Caller, to: &Caller) -> Result<(), ToolError> {
+        let Shared { trust, db, .. } = &*self.shared;
+        let (read, known) = (trust.sources(db, from).await?, trust.sources(db, to).await?);
+        let (stored, now) = (db.get().await?, self.shared.world.clock().now());
+        for source in read.iter().filter(|source| !known.contains(source)) {
+            stored.remember_source(to, source, self.shared.ids.next(), now).await?;
+        }
+        trust.forget_sources(to);
+        Ok(())
     }
 
     /// Approvals and permissions.

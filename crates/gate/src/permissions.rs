@@ -14,23 +14,30 @@ pub(crate) struct Permissions {
 }
 
 impl Permissions {
-    /// Whether `caller` has `capability`.
-    pub(crate) async fn state(
+    /// Whether `caller` has `capability`, and the agent that decides it: a child has at most what
+    /// those above it have.
+    pub(crate) async fn state<'a>(
         &self,
         db: &LazyDb,
-        caller: &Caller,
+        caller: &'a Caller,
         capability: Capability,
-    ) -> Result<PermissionState, ToolError> {
+    ) -> Result<(PermissionState, &'a Caller), ToolError> {
         let all = self.all(db).await?;
-        let own = all.iter().find(|permission| {
-            permission.capability == capability
-                && *permission.user == *caller.user
-                && *permission.agent == *caller.agent
-        });
-        Ok(own.map_or_else(
-            || default_permission(caller.role, capability),
-            |permission| permission.state,
-        ))
+        let states = caller.agents().map(|caller| (state_of(&all, caller, capability), caller));
+        let strictest = states.reduce(|one, other| if other.0 > one.0 { other } else { one });
+        Ok(strictest.unwrap_or((PermissionState::Denied, caller)))
+    }
+
+    /// The agents among `caller` and those above it that somebody must still be asked for.
+    pub(crate) async fn lacking<'a>(
+        &self,
+        db: &LazyDb,
+        caller: &'a Caller,
+        capability: Capability,
+    ) -> Result<Vec<&'a Caller>, ToolError> {
+        let all = self.all(db).await?;
+        let lacks = |caller: &&Caller| state_of(&all, caller, capability) == PermissionState::Ask;
+        Ok(caller.agents().filter(lacks).collect())
     }
 
     /// The version of the database that was looked at last, which was for this call if it needs any
@@ -52,6 +59,16 @@ impl Permissions {
         *read = Some((version, all.clone()));
         Ok(all)
     }
+}
+
+/// Whether this agent has `capability`, whoever spawned it.
+fn state_of(all: &[Permission], caller: &Caller, capability: Capability) -> PermissionState {
+    let own = all.iter().find(|permission| {
+        permission.capability == capability
+            && *permission.user == *caller.user
+            && *permission.agent == *caller.agent
+    });
+    own.map_or_else(|| default_permission(caller.role, capability), |permission| permission.state)
 }
 
 /// The owner's agents start with files and network; everything else is asked for.

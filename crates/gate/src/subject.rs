@@ -75,7 +75,17 @@ impl Exact {
 
     /// What an earlier answer must be about to be one to this.
     pub(crate) fn wanted<'a>(&'a self, rule: &'a str, scopes: &'a [String]) -> Wanted<'a> {
-        let Self { caller, tool, fingerprint } = self;
+        self.wanted_by(&self.caller, rule, scopes)
+    }
+
+    /// The same, had `caller` wanted it.
+    pub(crate) fn wanted_by<'a>(
+        &'a self,
+        caller: &'a Caller,
+        rule: &'a str,
+        scopes: &'a [String],
+    ) -> Wanted<'a> {
+        let Self { caller: _, tool, fingerprint } = self;
         Wanted {
             user: &caller.user,
             agent: &caller.agent,

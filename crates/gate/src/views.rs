@@ -6,7 +6,7 @@ use std::{
 };
 
 use policy::{Rule, Rules};
-use tool::{Caller, Confined, Role};
+use tool::{Caller, Confined, Left, Role};
 
 use crate::{
     registry::{Entry, Snapshot},
@@ -105,6 +105,7 @@ struct Key {
     role: Role,
     owner: bool,
     confined: Confined,
+    left: Option<Arc<Left>>,
     parent: Option<Box<Self>>,
 }
 
@@ -122,6 +123,7 @@ impl Key {
             role: caller.role,
             owner: caller.is_owner(),
             confined: caller.confined,
+            left: caller.left.clone(),
             parent: caller.parent.as_ref().map(|parent| Box::new(Self::new(parent, settings))),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use config::{Config, Layer, ProfileName};
-use tool::{Caller, Confined, Role, ToolInfo};
+use config::{Config, Layer, ProfileName, names};
+use tool::{Caller, Confined, Left, Role, ToolInfo};
 
 use crate::layer::{Applied, Opinion, Rule};
 
@@ -127,7 +127,19 @@ fn places(config: &Config, caller: &Caller) -> Vec<Applied> {
         let layer = Applied::new("sub-agent", config.tools.subagents.clone());
         layers.push(Applied { loses, ..layer });
     }
+    layers.extend(caller.left.as_deref().map(left));
     layers
+}
+
+/// What whoever spawned it left to an agent.
+fn left(left: &Left) -> Applied {
+    let Left { allow, deny } = left;
+    let layer = Layer {
+        allow: allow.clone().map(names),
+        deny: Some(names(deny.clone())),
+        ..Layer::default()
+    };
+    Applied::new("spawn", layer)
 }
 
 /// Names of providers, channels and senders are alike in any case.

@@ -15,7 +15,7 @@ pub enum Role {
 }
 
 /// Who asks. Comes from authentication, never from arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Caller {
     /// The person or account behind the agent.
     pub user: Arc<str>,
@@ -35,10 +35,22 @@ pub struct Caller {
     pub confined: Confined,
     /// The agent that spawned this one, which therefore has at least its rights.
     pub parent: Option<Arc<Self>>,
+    /// What whoever spawned it left to it.
+    #[serde(default)]
+    pub left: Option<Arc<Left>>,
+}
+
+/// Which tools an agent was left when another one spawned it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Left {
+    /// Only these; absent is no opinion, empty is nothing.
+    pub allow: Option<Vec<String>>,
+    /// Never these.
+    pub deny: Vec<String>,
 }
 
 /// Whether an agent itself runs in a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confined {
     /// It does.
@@ -60,12 +72,31 @@ impl Caller {
             role: Role::Owner,
             confined: Confined::Free,
             parent: None,
+            left: None,
         }
+    }
+
+    /// Itself, whoever spawned it, and so on up.
+    pub fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |caller| caller.parent.as_deref())
+    }
+
+    /// Itself and those above it, each agent once.
+    pub fn agents(&self) -> impl Iterator<Item = &Self> {
+        self.chain().enumerate().filter_map(|(at, caller)| {
+            let before = self.chain().take(at).any(|nearer| nearer.agent == caller.agent);
+            (!before).then_some(caller)
+        })
+    }
+
+    /// The agent in whose workspace it works: a child works where its parent does.
+    pub fn home(&self) -> &Arc<str> {
+        self.chain().last().map_or(&self.agent, |top| &top.agent)
     }
 
     /// How many agents are above this one.
     pub fn depth(&self) -> usize {
-        std::iter::successors(self.parent.as_ref(), |caller| caller.parent.as_ref()).count()
+        self.chain().count() - 1
     }
 
     /// Whether the message came from the owner: the one thing owner-only tools ask.

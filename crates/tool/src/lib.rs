@@ -45,7 +45,7 @@ pub use arguments::{parse_json, texts};
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
 pub use ask::Ask;
 pub use call::{CallId, CallIds, ToolCall};
-pub use caller::{Caller, Confined, Role};
+pub use caller::{Caller, Confined, Left, Role};
 pub use capability::{Capabilities, Capability};
 pub use change::{
     Change, ChangeKind, ChangeLog, Changed, Commit, Expect, FileChange, FileContent, FileState,

@@ -138,7 +138,7 @@ impl World {
     }
 
     pub(crate) fn workspace_of(&self, caller: &Caller) -> Workspace {
-        let root = self.agents.get(&*caller.agent).unwrap_or(&self.workspace);
+        let root = self.agents.get(&**caller.home()).unwrap_or(&self.workspace);
         Workspace::new(root.clone(), caller, self.common.clone())
     }
 }

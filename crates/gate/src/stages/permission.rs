@@ -8,7 +8,7 @@ use store::{Decision as AnswerDecision, EXACT, PermissionState};
 use tool::{Caller, Capability, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Shown, ask, remembered},
+    ask::{Shown, ask},
     call::{Call, Origin},
     pipeline::{Next, Stage},
     shared::Shared,
@@ -53,16 +53,18 @@ impl Permission {
         let scopes = vec![EXACT.to_owned(), scope(capability)];
         let subject = Subject::of(&self.0, call).await?;
         let asked = ask(&self.0, &subject, decision, Shown::scopes(scopes.clone())).await?;
-        let agent = &call.caller.agent;
-        if matches!(asked.decision, AnswerDecision::AllowAlways { .. })
-            && self.is_for_good(&subject, decision, &scopes).await?
+        if !matches!(asked.decision, AnswerDecision::AllowAlways { .. })
+            || !self.is_for_good(&subject, decision, &scopes).await?
         {
+            return Ok(());
+        }
+        for caller in self.0.permissions.lacking(&self.0.db, &call.caller, capability).await? {
             let granted = store::Permission {
-                user: call.caller.user.to_string(),
-                agent: agent.to_string(),
+                user: caller.user.to_string(),
+                agent: caller.agent.to_string(),
                 capability,
                 state: PermissionState::Granted,
-                by: asked.by,
+                by: asked.by.clone(),
                 at: self.0.world.clock().now(),
             };
             self.0.db.get().await?.set_permission(granted).await?;
@@ -77,7 +79,8 @@ impl Permission {
         decision: &Decision,
         scopes: &[String],
     ) -> Result<bool, ToolError> {
-        let grant = remembered(&self.0, &subject.exact, &decision.rule, scopes).await?;
+        let (db, now) = (self.0.db.get().await?, self.0.world.clock().now());
+        let grant = db.find_grant(subject.exact.wanted(&decision.rule, scopes), now).await?;
         Ok(grant.is_some_and(|grant| grant.scope.is_some() && grant.expires_at.is_none()))
     }
 }
@@ -99,9 +102,10 @@ pub(crate) async fn standing(
     plan: &Plan,
     capability: Capability,
 ) -> Result<Standing, ToolError> {
-    let agent = &caller.agent;
     let never_asks = policy::mode(&shared.settings.load().config.tools, plan) == Ask::Auto;
-    match shared.permissions.state(&shared.db, caller, capability).await? {
+    let (state, lacking) = shared.permissions.state(&shared.db, caller, capability).await?;
+    let agent = &lacking.agent;
+    match state {
         PermissionState::Granted => Ok(Standing::Granted),
         PermissionState::Ask if never_asks => Ok(Standing::Unasked),
         PermissionState::Ask => {

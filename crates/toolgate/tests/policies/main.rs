@@ -7,7 +7,7 @@ use config::{Config, Layer, ProfileName, Spanned, names};
 use policy::Verdict;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tempfile::TempDir;
-use tool::{Confined, Info, Profile, Section, ToolInfo};
+use tool::{Confined, Info, Left, Profile, Section, ToolInfo};
 use toolgate::{AnyTool, Caller, Gate, builtin};
 
 const PROVIDERS: [&str; 2] = ["acme", "zeta"];
@@ -149,8 +149,10 @@ fn what_holds_for_every_policy() {
     let folder = TempDir::new().unwrap();
     let gate = gate(&folder);
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let inputs = (some_config(), some_caller(), pattern());
-    let tried = runner.run(&inputs, |(config, caller, denied)| {
+    let left = (option::of(vec(pattern(), 0..4)), vec(pattern(), 0..3));
+    let inputs = (some_config(), some_caller(), pattern(), left);
+    let tried = runner.run(&inputs, |(config, caller, denied, (allow, deny))| {
+        let left = Arc::new(Left { allow, deny });
         gate.reload(config.clone()).unwrap();
         let before = has(&gate, &caller);
         // The view and its explanation agree.
@@ -164,8 +166,17 @@ fn what_holds_for_every_policy() {
             prop_assert!(has(&gate, &child).is_subset(&before));
             for entry in gate.registry().snapshot().tools() {
                 let name = &entry.info().name;
-                let has = has(&gate, &child).contains(name);
-                prop_assert_eq!(has, given(&gate, &child, name), "{} below", name);
+                let found = has(&gate, &child).contains(name);
+                prop_assert_eq!(found, given(&gate, &child, name), "{} below", name);
+            }
+            // What it was left when it was spawned only takes away, for it and for those below it.
+            let narrowed = Caller { left: Some(left.clone()), ..child.clone() };
+            let narrow = has(&gate, &narrowed);
+            prop_assert!(narrow.is_subset(&has(&gate, &child)));
+            prop_assert!(has(&gate, &below(&narrowed, agent)).is_subset(&narrow));
+            for entry in gate.registry().snapshot().tools() {
+                let name = &entry.info().name;
+                prop_assert_eq!(narrow.contains(name), given(&gate, &narrowed, name), "{}", name);
             }
         }
         // Denying more never gives anything.
