@@ -2,23 +2,26 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tool::parse_json;
 
 use crate::{
     Format, ProviderError, anthropic, gemini,
     json::{kind, text},
-    mcp, openai, openai_responses,
+    mcp, openai, openai_responses, stored,
 };
 
 /// A call a model asked for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WireCall {
     /// What the result must name. Absent where the format matches by name and order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool, as the provider calls it; [`crate::Names::inward`] gives our name.
     pub name: String,
     /// An object, or why there is none, for the model.
+    #[serde(with = "stored::args")]
     pub args: Result<Value, String>,
 }
 
