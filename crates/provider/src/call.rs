@@ -1,6 +1,6 @@
 //! Calls, as every provider means them.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,6 +48,12 @@ impl WireCall {
         let name = text(at, "name")?.filter(|name| !name.is_empty());
         let name = name.ok_or(ProviderError::Missing { at: "a call", field: "name" })?;
         Ok(Self { id, name: name.to_owned(), args: read_args(args) })
+    }
+
+    /// The arguments where an object must be; what was not one has been told to the model.
+    pub(crate) fn args_or_empty(&self) -> Cow<'_, Value> {
+        let args = self.args.as_ref().map(Cow::Borrowed);
+        args.unwrap_or_else(|_| Cow::Owned(Value::Object(Map::new())))
     }
 }
 

@@ -63,4 +63,10 @@ impl ModelMessage {
         let Assembled { text, calls, finish: _, usage: _, message } = answer;
         Self { text, calls, raw: Some(Raw { provider: provider.to_owned(), format, message }) }
     }
+
+    /// The message as `provider` itself said it, if it did.
+    pub(crate) fn own(&self, provider: &str, format: Format) -> Option<&Value> {
+        let own = |raw: &&Raw| raw.provider == provider && raw.format == format;
+        self.raw.as_ref().filter(own).map(|raw| &raw.message)
+    }
 }

@@ -55,7 +55,32 @@ pub enum Effort {
     Low,
     Medium,
     High,
+    XHigh,
     Max,
+}
+
+impl Effort {
+    /// Every effort, least first.
+    pub const ALL: [Self; 7] =
+        [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
+
+    /// The name that formats have for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    /// The effort of this name in any case.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.name().eq_ignore_ascii_case(name))
+    }
 }
 
 /// What an answer looks like.
