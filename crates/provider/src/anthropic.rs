@@ -47,8 +47,16 @@ fn blocks(message: &Value) -> Result<&[Value], ProviderError> {
 
 /// One message with all results: a second message would teach the model not to call in parallel.
 pub(crate) fn results(results: &[WireResult]) -> Value {
-    let blocks: Vec<_> = results.iter().map(tool_result).collect();
-    object([("role", json!("user")), ("content", Value::Array(blocks))])
+    object([("role", json!("user")), ("content", Value::Array(tool_results(results)))])
+}
+
+pub(crate) fn tool_results(results: &[WireResult]) -> Vec<Value> {
+    results.iter().map(tool_result).collect()
+}
+
+/// A call, as a block of an assistant's message.
+pub(crate) fn tool_use(call: &WireCall) -> Value {
+    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args_or_empty()})
 }
 
 fn tool_result(result: &WireResult) -> Value {
@@ -65,7 +73,7 @@ fn tool_result(result: &WireResult) -> Value {
     block
 }
 
-fn part(block: Seen<'_>) -> Value {
+pub(crate) fn part(block: Seen<'_>) -> Value {
     match block {
         Seen::Text(text) => json!({"type": "text", "text": text}),
         Seen::Image { mime, data } => {

@@ -1,24 +1,27 @@
 //! Calls, as every provider means them.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tool::parse_json;
 
 use crate::{
     Format, ProviderError, anthropic, gemini,
     json::{kind, text},
-    mcp, openai, openai_responses,
+    mcp, openai, openai_responses, stored,
 };
 
 /// A call a model asked for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WireCall {
     /// What the result must name. Absent where the format matches by name and order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool, as the provider calls it; [`crate::Names::inward`] gives our name.
     pub name: String,
     /// An object, or why there is none, for the model.
+    #[serde(with = "stored::args")]
     pub args: Result<Value, String>,
 }
 
@@ -45,6 +48,12 @@ impl WireCall {
         let name = text(at, "name")?.filter(|name| !name.is_empty());
         let name = name.ok_or(ProviderError::Missing { at: "a call", field: "name" })?;
         Ok(Self { id, name: name.to_owned(), args: read_args(args) })
+    }
+
+    /// The arguments where an object must be; what was not one has been told to the model.
+    pub(crate) fn args_or_empty(&self) -> Cow<'_, Value> {
+        let args = self.args.as_ref().map(Cow::Borrowed);
+        args.unwrap_or_else(|_| Cow::Owned(Value::Object(Map::new())))
     }
 }
 

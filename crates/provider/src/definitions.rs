@@ -56,6 +56,13 @@ pub struct DefinitionList {
     tools: Vec<Arc<ToolInfo>>,
 }
 
+impl DefinitionList {
+    /// Whether there is no tool in it.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
 /// Sets of tools kept at once; beyond that all are worked out again.
 const MAX_LISTS: usize = 256;
 /// Definitions of single tools kept at once.

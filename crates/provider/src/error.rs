@@ -28,4 +28,48 @@ pub enum ProviderError {
     TooLarge { max: usize, what: &'static str },
     #[error("the provider reported an error: {0}")]
     Remote(String),
+    #[error("the conversation is empty; say something")]
+    NothingSaid,
+    #[error("`mcp` is for tools, not for conversations; use another format")]
+    NoConversation,
+    #[error("`{at}`: {error}")]
+    At { at: String, error: Box<Self> },
+    #[error("{what} `{kind}` is not taken; send {instead}")]
+    NotTaken { what: &'static str, kind: String, instead: &'static str },
+    #[error("images are not fetched from elsewhere (`{0}`); send the image itself in base64")]
+    RemoteImage(String),
+    #[error("`{0}` is a tool of the provider's own, which is not there; send functions only")]
+    ForeignTool(String),
+    #[error("`{field}` is {count}, but there is one answer to a request; ask again for another")]
+    ManyAnswers { field: &'static str, count: u64 },
+}
+
+impl ProviderError {
+    /// Something in a message that is neither text nor an image.
+    pub(crate) fn content(kind: &str) -> Self {
+        Self::NotTaken { what: "content of type", kind: kind.to_owned(), instead: "text or images" }
+    }
+
+    /// A field that asks for something we do not do.
+    pub(crate) fn asked(field: &str, instead: &'static str) -> Self {
+        Self::NotTaken { what: "the field", kind: field.to_owned(), instead }
+    }
+}
+
+/// Says where in a request something is wrong.
+pub(crate) trait Located<T> {
+    /// `part`, such as `messages`, at `index`.
+    fn at(self, part: &str, index: usize) -> Result<T, ProviderError>;
+}
+
+impl<T> Located<T> for Result<T, ProviderError> {
+    fn at(self, part: &str, index: usize) -> Self {
+        self.map_err(|error| {
+            let here = format!("{part}[{index}]");
+            if let ProviderError::At { at, error } = error {
+                return ProviderError::At { at: format!("{here}.{at}"), error };
+            }
+            ProviderError::At { at: here, error: Box::new(error) }
+        })
+    }
 }

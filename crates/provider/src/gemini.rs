@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What its models can look at.
-const IMAGES: &[&str] =
+pub(crate) const IMAGES: &[&str] =
     &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "image/gif"];
 
 /// Beyond this, quoting costs less than comparing.
@@ -63,6 +63,16 @@ fn parts(message: &Value) -> Result<&[Value], ProviderError> {
         None if content.get("candidates").is_some() => Ok(&[]),
         None => Ok(one_or_many(content)),
     }
+}
+
+/// A call, inside of its part.
+pub(crate) fn function_call(call: &WireCall) -> Value {
+    let (name, args) = (json!(call.name), call.args_or_empty().into_owned());
+    let mut fields = object([("name", name), ("args", args)]);
+    if let (Some(fields), Some(id)) = (fields.as_object_mut(), &call.id) {
+        fields.insert("id".to_owned(), json!(id));
+    }
+    fields
 }
 
 /// One content with a part for each result; images are parts of their result.

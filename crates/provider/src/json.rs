@@ -31,6 +31,36 @@ pub(crate) fn list<'a>(value: &'a Value, name: &str) -> Result<&'a [Value], Prov
     found.as_array().map(Vec::as_slice).ok_or_else(|| unexpected(name, "a list", found))
 }
 
+/// A field that is a list of texts, or one text, if it is there.
+pub(crate) fn texts(value: &Value, name: &str) -> Result<Vec<String>, ProviderError> {
+    let Some(found) = field(value, name)? else { return Ok(Vec::new()) };
+    let text = |item: &Value| item.as_str().map(str::to_owned);
+    let texts: Option<Vec<_>> = one_or_many(found).iter().map(text).collect();
+    texts.ok_or_else(|| unexpected(name, "text or a list of texts", found))
+}
+
+/// A field that is a number if it is there.
+pub(crate) fn number(value: &Value, name: &str) -> Result<Option<f64>, ProviderError> {
+    let Some(found) = field(value, name)? else { return Ok(None) };
+    found.as_f64().map(Some).ok_or_else(|| unexpected(name, "a number", found))
+}
+
+/// A field that is a whole number if it is there.
+pub(crate) fn count(value: &Value, name: &str) -> Result<Option<u64>, ProviderError> {
+    let Some(found) = field(value, name)? else { return Ok(None) };
+    // Some write `1000.0`.
+    let whole = |number: &f64| number.fract() == 0.0 && (0.0..=9e15).contains(number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole")]
+    let count = found.as_u64().or_else(|| found.as_f64().filter(whole).map(|n| n as u64));
+    count.map(Some).ok_or_else(|| unexpected(name, "a whole number", found))
+}
+
+/// A field that is true or false; absent is false.
+pub(crate) fn flag(value: &Value, name: &str) -> Result<bool, ProviderError> {
+    let Some(found) = field(value, name)? else { return Ok(false) };
+    found.as_bool().ok_or_else(|| unexpected(name, "a boolean", found))
+}
+
 /// A list, or one thing that would be in it.
 pub(crate) fn one_or_many(value: &Value) -> &[Value] {
     value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice)

@@ -59,6 +59,12 @@ fn read(item: &Value) -> Result<Option<WireCall>, ProviderError> {
     WireCall::read(id, function, field(function, "arguments")?).map(Some)
 }
 
+/// A call, as an assistant's message has it.
+pub(crate) fn tool_call(call: &WireCall) -> Value {
+    let function = json!({"name": call.name, "arguments": call.args_or_empty().to_string()});
+    json!({"id": call.id, "type": "function", "function": function})
+}
+
 /// One message for each result, then one of the user with all images, which a tool's message
 /// cannot hold.
 pub(crate) fn results(results: &[WireResult]) -> Value {

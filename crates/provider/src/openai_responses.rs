@@ -41,6 +41,12 @@ pub(crate) fn calls(message: &Value) -> Result<Vec<WireCall>, ProviderError> {
     Ok(calls)
 }
 
+/// A call, as an item of the input.
+pub(crate) fn function_call(call: &WireCall) -> Value {
+    let arguments = call.args_or_empty().to_string();
+    json!({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments})
+}
+
 /// One item for each result; parts only where there is more than text.
 pub(crate) fn results(results: &[WireResult]) -> Value {
     results.iter().map(output).collect()

@@ -1,24 +1,31 @@
 //! Results, as every provider means them.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool::{Block, Outcome};
 
 use crate::{
     Format, ProviderError, WireCall, anthropic, gemini, image::Seen, mcp, openai, openai_responses,
+    stored,
 };
 
 /// What a model is told about a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WireResult {
     /// The id of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool, as the provider calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What the model sees; for an error `error_type: message`.
+    #[serde(with = "stored::blocks")]
     pub blocks: Vec<Block>,
     /// The same for programs, if it is structured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
     /// Whether the call failed.
+    #[serde(default)]
     pub is_error: bool,
 }
 
