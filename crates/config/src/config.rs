@@ -11,7 +11,7 @@ pub struct Config {
     pub tools: Tools,
     /// Agents that are treated in their own way, by id.
     pub agents: BTreeMap<String, Agent>,
-    /// Providers of models with names of their own.
+    /// Providers of models: those with names of their own, and what is different about known ones.
     pub providers: BTreeMap<String, Provider>,
     /// Programs that see calls, by their number in the file.
     pub hooks: BTreeMap<String, Hook>,

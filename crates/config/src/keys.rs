@@ -132,12 +132,20 @@ const TOOLS: &[Key] = &[
     ),
 ];
 
-const SUBAGENTS: &[Key] = &[key(
-    "tools.subagents.max_depth",
-    "3",
-    "How deep agents may start agents; the deepest may start none.",
-    |c, _| &mut c.tools.max_depth,
-)];
+const SUBAGENTS: &[Key] = &[
+    key(
+        "tools.subagents.agents",
+        "",
+        "Agents that an agent may start; `*` is any. Unset is only itself.",
+        |c, _| &mut c.tools.agents,
+    ),
+    key(
+        "tools.subagents.max_depth",
+        "3",
+        "How deep agents may start agents; the deepest may start none.",
+        |c, _| &mut c.tools.max_depth,
+    ),
+];
 
 const EXEC: &[Key] = &[
     key(
@@ -305,8 +313,68 @@ const WEB: &[Key] = &[
 ];
 
 const AGENTS: &[Key] = &[
+    key(
+        "agents.<id>.description",
+        "",
+        "What this agent is for, as people and other agents are told.",
+        |c, names| &mut agent(c, names).description,
+    ),
+    key(
+        "agents.<id>.model",
+        "",
+        "The model: `provider/model`, a provider alone for its usual model, or a model of the default provider. Unset is the first provider that is configured or whose key is in the environment; if there is none, a small built-in demo.",
+        |c, names| &mut agent(c, names).model,
+    ),
+    key(
+        "agents.<id>.prompt",
+        "",
+        "What the model is told before anything else. A file is read anew for every run.",
+        |c, names| &mut agent(c, names).prompt,
+    ),
+    key(
+        "agents.<id>.max_tokens",
+        "",
+        "How long one answer of the model may be. Unset is as its provider likes.",
+        |c, names| &mut agent(c, names).max_tokens,
+    ),
+    key(
+        "agents.<id>.temperature",
+        "",
+        "How much the model leaves to chance; 0 is as little as it can.",
+        |c, names| &mut agent(c, names).temperature,
+    ),
+    key(
+        "agents.<id>.subagents",
+        "",
+        "Agents that this one may start; `*` is any. Unset is as `tools.subagents.agents`.",
+        |c, names| &mut agent(c, names).subagents,
+    ),
+    key(
+        "agents.<id>.sessions",
+        "",
+        "Agents whose sessions this one may see besides its own; `*` is any. Unset is none.",
+        |c, names| &mut agent(c, names).sessions,
+    ),
     key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, names| {
         &mut agent(c, names).workspace
+    }),
+    key("agents.<id>.limits.calls", "200", "Calls that one run may make.", |c, names| {
+        &mut agent(c, names).limits.calls
+    }),
+    key(
+        "agents.<id>.limits.tokens",
+        "2000000",
+        "Tokens that the model may read and write in one run.",
+        |c, names| &mut agent(c, names).limits.tokens,
+    ),
+    key(
+        "agents.<id>.limits.cost",
+        "",
+        "US dollars that the model may cost in one run. Unset is no limit.",
+        |c, names| &mut agent(c, names).limits.cost,
+    ),
+    key("agents.<id>.limits.time", r#""1h""#, "How long one run may take.", |c, names| {
+        &mut agent(c, names).limits.time
     }),
     key(
         "agents.<id>.tools.profile",
@@ -320,8 +388,62 @@ const REST: &[Key] = &[
     key(
         "providers.<name>.format",
         "",
-        "What a provider of models speaks that has a name of its own; `--format` takes that name.",
+        "What this provider of models speaks. Unset is what is known about `openai`, `openai-responses`, `anthropic`, `gemini`, `openrouter`, `ollama` and `vllm`; one with a name of its own needs it. `--format` takes that name.",
         |c, names| &mut provider(c, names).format,
+    ),
+    key(
+        "providers.<name>.base_url",
+        "",
+        "Where it is: what `/chat/completions`, `/responses`, `/v1/messages` or `/v1beta/models` follow, as its format has them. May be on this machine. Unset is the usual place of a known one.",
+        |c, names| &mut provider(c, names).base_url,
+    ),
+    key(
+        "providers.<name>.key",
+        "",
+        "Which of `secrets` is its key. Unset is the usual variable of a known one, such as `ANTHROPIC_API_KEY`, if it is set.",
+        |c, names| &mut provider(c, names).key,
+    ),
+    key(
+        "providers.<name>.model",
+        "",
+        "The model to use where nobody names one. Unset is the usual one of a known provider.",
+        |c, names| &mut provider(c, names).model,
+    ),
+    key(
+        "providers.<name>.timeout",
+        r#""2m""#,
+        "How long it may send nothing before a request has failed.",
+        |c, names| &mut provider(c, names).timeout,
+    ),
+    key(
+        "providers.<name>.retries",
+        "3",
+        "How often a request is tried again that could not be sent, came too soon, or met a server in trouble.",
+        |c, names| &mut provider(c, names).retries,
+    ),
+    key(
+        "providers.<name>.context_tokens",
+        "",
+        "Tokens that its models read and write at most. Unset is what is known about the model.",
+        |c, names| &mut provider(c, names).context_tokens,
+    ),
+    key(
+        "providers.<name>.input_price",
+        "",
+        "US dollars for a million tokens that its models read. Unset is what is known about the model.",
+        |c, names| &mut provider(c, names).input_price,
+    ),
+    key(
+        "providers.<name>.output_price",
+        "",
+        "US dollars for a million tokens that its models write. Unset is what is known about the model.",
+        |c, names| &mut provider(c, names).output_price,
+    ),
+    key(
+        "providers.<name>.headers.<header>",
+        "",
+        "A header that goes along with every request. Not for secrets.",
+        |c, names| &mut provider(c, names).headers,
     ),
     key(
         "hooks.<number>.command",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::host::HOW;
+use crate::{base_url::HOW as URL, host::HOW};
 
 /// What can be written as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +29,25 @@ pub enum Kind {
     Positive,
     /// So many in some time.
     Rate,
+    /// A number with a point.
+    Decimal,
     /// Where a secret is.
     Secret,
+    /// What a secret is called.
+    SecretName,
+    /// Any text.
+    Text,
+    /// A text, or a file with a text.
+    Prompt,
+    /// Where a service is.
+    Url,
     /// Several of a kind.
     List(&'static Self),
 }
 
 impl Kind {
     /// The kinds that [`Kind::how`] explains, in the order they are shown.
-    pub(crate) const EXPLAINED: [Self; 10] = [
+    pub(crate) const EXPLAINED: [Self; 15] = [
         Self::Name,
         Self::Path,
         Self::Folder,
@@ -47,7 +57,12 @@ impl Kind {
         Self::Count,
         Self::Positive,
         Self::Rate,
+        Self::Decimal,
         Self::Secret,
+        Self::SecretName,
+        Self::Text,
+        Self::Prompt,
+        Self::Url,
     ];
 
     /// How it is written, to read on after "expected".
@@ -68,7 +83,15 @@ impl Kind {
             Self::Count => "a whole number from 0 to 4294967295",
             Self::Positive => "a whole number from 1 to 4294967295",
             Self::Rate => "a rate such as `5/s`, `30/min`, `100/h` or `1000/day`",
+            Self::Decimal => {
+                "a number from 0 to 1000000, such as `3` or `0.25`, with up to six digits after the \
+                 point"
+            }
             Self::Secret => "the place of a secret, `env:NAME` or `file:PATH`",
+            Self::SecretName => "the name of one of `secrets`",
+            Self::Text => "a text",
+            Self::Prompt => "a text, or the place of one, `file:PATH`",
+            Self::Url => URL,
             Self::List(Self::Name) => return r#"a list of names such as `["read"]`"#.to_owned(),
             Self::List(kind) => return format!("a list, each item {}", kind.how()),
         };
@@ -91,7 +114,12 @@ impl fmt::Display for Kind {
             Self::Count => "number",
             Self::Positive => "number, not 0",
             Self::Rate => "rate",
+            Self::Decimal => "decimal number",
             Self::Secret => "secret",
+            Self::SecretName => "name of a secret",
+            Self::Text => "text",
+            Self::Prompt => "text or file",
+            Self::Url => "URL",
             Self::List(kind) => return write!(f, "list of {kind}s"),
         })
     }

@@ -1,5 +1,7 @@
 //! What configurations of `OpenClaw` say differently.
 
+mod models;
+
 use std::mem;
 
 use crate::{
@@ -19,13 +21,11 @@ const KEYS: &[&str] = &[
     "agents.<id>.human_delay",
     "agents.<id>.identity",
     "agents.<id>.memory_search",
-    "agents.<id>.model",
     "agents.<id>.name",
     "agents.<id>.params",
     "agents.<id>.runtime",
     "agents.<id>.sandbox",
     "agents.<id>.skills",
-    "agents.<id>.subagents",
     "agents.<id>.tools.elevated",
     "agents.<id>.tools.exec",
     "agents.<id>.tools.fs",
@@ -149,13 +149,17 @@ fn runs_something(hook: &Node) -> bool {
 }
 
 /// Puts what `OpenClaw` writes elsewhere where we have it: `agents.list` is a list of agents there, and
-/// the rules of `tools.sandbox` and `tools.subagents` stand in one more table, `tools`.
+/// the rules of `tools.sandbox` and `tools.subagents` stand in one more table, `tools`; what is said
+/// about models is in [`models`].
 ///
 /// These are not merely ignored, because what they say takes tools away.
 pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
     for entry in &mut entries {
         match entry.name.as_str() {
-            "agents" => inside(entry, |agents| listed(agents, problems)),
+            "agents" => inside(entry, |agents| {
+                let agents = listed(agents, problems);
+                models::of_agents(agents, problems)
+            }),
             "hooks" => {
                 refuse_empty_hooks(entry, problems);
                 numbered(entry);
@@ -173,7 +177,7 @@ pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec
             _ => {}
         }
     }
-    entries
+    models::of_providers(entries, problems)
 }
 
 fn inside(entry: &mut Entry, change: impl FnOnce(Vec<Entry>) -> Vec<Entry>) {
@@ -260,7 +264,8 @@ mod tests {
             ("tools.web", true),
             ("tools.exec.node", true),
             ("agents.defaults", true),
-            ("agents.main.model", true),
+            ("agents.main.model", false),
+            ("agents.main.skills", true),
             ("agents.main", false),
             ("agents", true),
             ("channel", false),

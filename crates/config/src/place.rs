@@ -98,7 +98,7 @@ impl Place {
 }
 
 /// `callsPerAgent` as `calls_per_agent`; anything else as it is.
-fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     for letter in name.chars() {
         if letter.is_ascii_uppercase() && !snake.is_empty() {

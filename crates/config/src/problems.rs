@@ -51,11 +51,20 @@ impl Problems {
         self.warnings.push(self.problem(position, key, message));
     }
 
+    /// Adds one about a key that only `OpenClaw` has.
+    pub(crate) fn foreign(&mut self, position: Position, key: &str) {
+        let message = format!("`{key}` is a key of OpenClaw that Toolgate does not have; ignored");
+        self.warn(position, key, message);
+    }
+
     /// Adds one about a value that is not what `expected` says.
     pub(crate) fn unexpected(&mut self, node: &Node, key: &str, kind: Kind, expected: &str) {
         let got = match (kind, node.text()) {
             // What stands there may be the secret.
-            (Kind::Secret, _) => format!("{} that is not shown; {SECRETS}", node.what()),
+            (Kind::Secret | Kind::SecretName, _) => {
+                format!("{} that is not shown; {SECRETS}", node.what())
+            }
+            (Kind::Url, Some(text)) if text.contains('@') => "one that is not shown".to_owned(),
             (Kind::OneOf(words), Some(text)) => match nearest(text, words.iter().copied()) {
                 Some(near) => format!("{}; did you mean `{near}`?", node.shown()),
                 None => node.shown(),
@@ -67,7 +76,8 @@ impl Problems {
 
     /// `config`, if nothing is wrong with it.
     pub(crate) fn or(self, config: Config) -> Result<Loaded, ConfigError> {
-        let Self { file: _, list, warnings } = self;
+        let Self { file: _, list, mut warnings } = self;
+        warnings.sort_by_key(|warning| (warning.line, warning.column));
         if list.is_empty() { Ok(Loaded { config, warnings }) } else { Err(ConfigError::new(list)) }
     }
 

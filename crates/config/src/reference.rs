@@ -23,7 +23,13 @@ fs.roots = ["/srv/shared"]
 profile = "coding"
 also_allow = ["web_search"]
 
+[providers.local]
+format = "openai"
+base_url = "http://127.0.0.1:8000/v1"
+
 [agents.reviewer]
+model = "local/qwen3-coder"
+prompt = "You review code. Say what is wrong and why."
 workspace = "/srv/code"
 tools.allow = ["group:fs"]
 
@@ -42,8 +48,14 @@ const JSON_EXAMPLE: &str = r#"{
     fs: { roots: ["/srv/shared"] },
     byProvider: { openai: { profile: "coding", alsoAllow: ["web_search"] } },
   },
+  providers: { local: { format: "openai", baseUrl: "http://127.0.0.1:8000/v1" } },
   agents: {
-    reviewer: { workspace: "/srv/code", tools: { allow: ["group:fs"] } },
+    reviewer: {
+      model: "local/qwen3-coder",
+      prompt: "You review code. Say what is wrong and why.",
+      workspace: "/srv/code",
+      tools: { allow: ["group:fs"] },
+    },
   },
   limits: { approvalTimeout: "10m", rates: { read: "60/min" } },
   secrets: { github: "env:GITHUB_TOKEN" }, // comments and trailing commas are fine
@@ -52,8 +64,8 @@ const JSON_EXAMPLE: &str = r#"{
 
 const OPENCLAW: &str = "
 The same in JSON5, with the names OpenClaw uses. A file written for OpenClaw can be read: `agents.list`,
-`tools.sandbox.tools` and `tools.subagents.tools` mean what they mean there, and a key that OpenClaw has and
-Toolgate does not is ignored with a warning.
+`agents.defaults.model`, `models.providers`, `tools.sandbox.tools` and `tools.subagents.tools` mean what they mean
+there, and a key that OpenClaw has and Toolgate does not is ignored with a warning.
 ";
 
 const HEADER: &str = "\

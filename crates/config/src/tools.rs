@@ -35,6 +35,8 @@ pub struct Tools {
     pub sandbox: Layer,
     /// For agents that another agent started; never a profile.
     pub subagents: Layer,
+    /// Agents that any agent may start: `tools.subagents.agents`; unset is only itself.
+    pub agents: Option<Names>,
     /// How deep agents may start agents: `tools.subagents.max_depth`.
     pub max_depth: Spanned<u32>,
     /// When a person is asked.
@@ -65,6 +67,7 @@ impl Default for Tools {
             by_sender: BTreeMap::new(),
             sandbox: Layer::default(),
             subagents: Layer::default(),
+            agents: None,
             max_depth: 3.into(),
             ask: Spanned::default(),
             approvers: Spanned::default(),

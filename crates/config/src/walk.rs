@@ -76,8 +76,7 @@ impl Walk<'_> {
 
     fn foreign(&mut self, place: &Place, entry: &Entry) {
         let key = shorten(&place.shown_with(&entry.name));
-        let message = format!("`{key}` is a key of OpenClaw that Toolgate does not have; ignored");
-        self.problems.warn(entry.position, &key, message);
+        self.problems.foreign(entry.position, &key);
     }
 
     fn twice(&mut self, place: &Place, one: &Entry, other: &Entry) {

@@ -40,12 +40,14 @@ pub(crate) fn person() -> Result<()> {
     Ok(())
 }
 
-/// The format that `name` means: one of ours, or that of a provider in the configuration.
+/// The format that `name` means: that of a provider in the configuration, or one of ours.
 pub(crate) fn format(config: &Config, name: &str) -> Result<Format> {
     let custom = config.providers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     match custom.map(|(_, provider)| &provider.format) {
         Some(Some(format)) => Ok(format.value),
-        Some(None) => bail!("provider `{name}` has no `format` in the configuration"),
+        Some(None) => name
+            .parse()
+            .map_err(|_: String| anyhow!("provider `{name}` has no `format` in the configuration")),
         None => name.parse().map_err(|problem: String| anyhow!(problem)),
     }
 }

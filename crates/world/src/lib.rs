@@ -64,7 +64,10 @@ pub use self::{
     clock::SystemClock,
     error::WorldError,
     keep::{Keep, Pruned},
-    net::{Dial, Door, DoorParts, NetSettings, Proxy, Resolve, Traffic},
+    net::{
+        Dial, Door, DoorParts, NetSettings, Outlet, OutletAnswer, OutletBody, OutletError,
+        OutletRequest, Proxy, Resolve, Traffic,
+    },
     program::find_program,
     recovered::{Ending, Recovered, Unfinished},
     settings::WorldSettings,

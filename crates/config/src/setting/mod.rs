@@ -1,6 +1,7 @@
 //! How each kind of value is read: one file per kind.
 
 mod count;
+mod decimal;
 mod duration;
 mod host;
 mod list;
@@ -9,6 +10,7 @@ mod path;
 mod rate;
 mod secret;
 mod size;
+mod text;
 mod words;
 
 pub use duration::parse_duration;

@@ -22,6 +22,9 @@ fn sample(kind: Kind) -> String {
         Kind::Size | Kind::Count | Kind::Positive => "77".to_owned(),
         Kind::Rate => "'77/h'".to_owned(),
         Kind::Secret => "'env:NAME'".to_owned(),
+        Kind::Text | Kind::Prompt | Kind::SecretName => "'some text'".to_owned(),
+        Kind::Url => "'https://models.example/v1'".to_owned(),
+        Kind::Decimal => "0.25".to_owned(),
         Kind::Host => "'*.example.org:9200'".to_owned(),
         Kind::List(kind) => format!("[{}]", sample(*kind)),
     }

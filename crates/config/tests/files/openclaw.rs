@@ -47,7 +47,6 @@ fn what_only_openclaw_has_is_a_warning() {
     openclaw.json:5:3: `channels` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:7:5: `agents.defaults` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:9:21: `agents.main.default` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:9:36: `agents.main.model` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:10:96: `agents.family.tools.sandbox` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:17:13: `tools.exec.timeoutSec` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:19:11: `tools.fs.workspaceOnly` is a key of OpenClaw that Toolgate does not have; ignored
@@ -71,6 +70,7 @@ elevated.enabled = true
 sandbox.deny = ['browser']
 subagents.allow = ['read']
 [agents.main]
+model = 'anthropic/x'
 [agents.family]
 workspace = '/srv/family'
 tools.profile = 'messaging'
@@ -79,6 +79,75 @@ tools.deny = ['exec']",
     assert_eq!(read_json(FILE), expected);
     let deny = read_json(FILE).agents["family"].tools.deny.clone().unwrap();
     assert_eq!(deny.at.unwrap().line, 10);
+}
+
+const MODELS: &str = r#"{
+  models: {
+    mode: "merge",
+    providers: {
+      local: {
+        baseUrl: "http://127.0.0.1:8000/v1/", api: "openai-completions", apiKey: "hunter2",
+        headers: { "x-team": "a" },
+        models: [{ id: "qwen", name: "Qwen", contextWindow: 32000, cost: { input: 0.1, output: 0.4, cacheRead: 0 } }],
+      },
+      proxy: { baseUrl: "https://proxy.example", api: "anthropic-messages", apiKey: "${PROXY_KEY}", models: [] },
+      odd: { api: "bedrock-converse-stream", auth: "aws-sdk" },
+    },
+  },
+  agents: {
+    defaults: { model: { primary: "local/qwen", fallbacks: ["proxy/x"] } },
+    list: [
+      { id: "main" },
+      { id: "own", model: { primary: "proxy/x", fallbacks: [] }, subagents: { allowAgents: ["main"], model: "y" } },
+      { id: "plain", model: "proxy/z", subagents: { model: "y" } },
+    ],
+  },
+}"#;
+
+#[test]
+fn what_it_says_about_models_is_read_where_it_fits() {
+    let expected = read(
+        "[providers.local]
+base_url = 'http://127.0.0.1:8000/v1'
+format = 'openai'
+headers.x-team = 'a'
+model = 'qwen'
+context_tokens = 32000
+input_price = 0.1
+output_price = 0.4
+[providers.proxy]
+base_url = 'https://proxy.example'
+format = 'anthropic'
+key = 'proxy_key'
+[providers.odd]
+[secrets]
+proxy_key = 'env:PROXY_KEY'
+[agents.main]
+model = 'local/qwen'
+[agents.own]
+model = 'proxy/x'
+subagents = ['main']
+[agents.plain]
+model = 'proxy/z'",
+    );
+    assert_eq!(read_json(MODELS), expected);
+    let text = warnings(MODELS, "openclaw.json");
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_snapshot!(text, @"
+    openclaw.json:3:5: `models.mode` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:6:74: `models.providers.local.apiKey` is ignored; put the secret into an environment variable or a file, name that in `secrets`, and the secret in `providers.local.key`
+    openclaw.json:10:101: `models.providers.proxy.models` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:11:14: `models.providers.odd.api` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:11:46: `models.providers.odd.auth` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:15:49: `agents.defaults.model.fallbacks` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:18:49: `agents.own.model.fallbacks` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:18:102: `agents.own.subagents.model` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:19:53: `agents.plain.subagents.model` is a key of OpenClaw that Toolgate does not have; ignored
+    ");
+    let alone = read_json("{agents: {defaults: {model: 'a/b'}}}");
+    assert_eq!(alone, read("agents.main.model = 'a/b'"));
+    let both = "{models: {providers: {a: {}}}, providers: {b: {format: 'openai'}, a: {}}}";
+    assert!(refused_json(both).contains("`providers.a` stands in line 1 already"));
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn an_unknown_key_names_the_nearest() {
         ),
         (
             "agents.'a.b'.x = 1",
-            r#"14: unknown key `agents."a.b".x`; known here: `workspace`, `tools`"#,
+            r#"14: unknown key `agents."a.b".x`; known here: `description`, `model`, `prompt`, `max_tokens`, `temperature`, `subagents`, `sessions`, `workspace`, `limits`, `tools`"#,
         ),
         (
             "store.zzz = 1",
@@ -189,4 +189,26 @@ fn a_file_that_cannot_be_read_says_why() {
     ] {
         assert_eq!(refused(&path(name)), expected);
     }
+}
+
+#[test]
+fn what_may_be_a_key_is_not_repeated() {
+    let text = "[providers.x]
+base_url = 'https://me:hunter2@models.example'
+key = ['hunter2']
+input_price = -1
+[agents.a]
+prompt = 'file:prompt.md'
+description = ' '
+temperature = 0.00000001
+";
+    assert!(!refused(text).contains("hunter2"), "{}", refused(text));
+    assert_snapshot!(refused(text), @"
+    toolgate.toml:2:12: `providers.x.base_url`: expected a URL without a user name or password; name a secret as `key` instead, got one that is not shown
+    toolgate.toml:3:7: `providers.x.key`: expected the name of one of `secrets`, got a list that is not shown; put the secret into an environment variable or a file, and name that here
+    toolgate.toml:4:15: `providers.x.input_price`: expected a number from 0 to 1000000, such as `3` or `0.25`, with up to six digits after the point, got `-1`
+    toolgate.toml:6:10: `agents.a.prompt`: expected `file:` and an absolute path such as `/srv/data` or `~/data`, got `file:prompt.md`
+    toolgate.toml:7:15: `agents.a.description`: expected a text, got ` `
+    toolgate.toml:8:15: `agents.a.temperature`: expected a number from 0 to 1000000, such as `3` or `0.25`, with up to six digits after the point, got `0.00000001`
+    ");
 }

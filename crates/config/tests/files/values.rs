@@ -92,3 +92,41 @@ fn a_value_names_the_file_it_came_from() {
     assert_eq!(depth.value, 7);
     assert_eq!(depth.at.unwrap().to_string(), format!("{}:2", path.display()));
 }
+
+#[test]
+fn an_agent_has_a_model_a_prompt_and_a_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("prompt.md");
+    fs::write(&path, "Be brief.\n").unwrap();
+    let text = format!(
+        "[agents.a]\nmodel = 'x/y'\nprompt = 'file:{}'\ntemperature = 0\nlimits.cost = 0.5\n\
+         [agents.b]\nprompt = ' Be long. '\nlimits.tokens = 5",
+        path.display()
+    );
+    let config = read(&text);
+    let (a, b) = (&config.agents["a"], &config.agents["b"]);
+    assert_eq!(a.model.as_ref().unwrap().value, "x/y");
+    assert_eq!(a.prompt.as_ref().unwrap().read().unwrap(), "Be brief.\n");
+    assert_eq!(b.prompt.as_ref().unwrap().read().unwrap(), " Be long. ");
+    assert_eq!(a.temperature.as_ref().unwrap().millionths(), 0);
+    assert_eq!(a.limits.cost.as_ref().unwrap().millionths(), 500_000);
+    let limits = &b.limits;
+    assert_eq!((limits.calls.value, limits.tokens.value, &limits.cost), (200, 5, &None));
+    assert_eq!(limits.time.value, Duration::from_hours(1));
+    fs::write(&path, "x".repeat(300_000)).unwrap();
+    let error = a.prompt.as_ref().unwrap().read().unwrap_err();
+    assert!(error.to_string().contains("larger than"), "{error}");
+}
+
+#[test]
+fn a_provider_is_what_is_different_about_it() {
+    let config = read(
+        "[providers.mine]\nbase_url = 'http://127.0.0.1:1/v1/'\nkey = 'k'\nheaders.X-Team = 'a b'\n\
+         [providers.openai]",
+    );
+    let mine = &config.providers["mine"];
+    assert_eq!(mine.base_url.as_ref().unwrap().as_str(), "http://127.0.0.1:1/v1");
+    assert_eq!(&*mine.headers["X-Team"].value, "a b");
+    assert_eq!((mine.timeout.value, mine.retries.value), (Duration::from_mins(2), 3));
+    assert_eq!(config.providers["openai"], config::Provider::default());
+}

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tool::{Source, ToolError};
 
-use super::{dial::Dial, pool::Sender, problem, tls::Tls};
+use super::{dial::Dial, pool::Sender, problem, task::Task, tls::Tls};
 
 /// How long one address may take to answer before the next one is tried.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -25,9 +25,33 @@ const TRIES: usize = 4;
 /// What the headers of an answer may be: (headers, bytes of all of them).
 const MOST: (usize, usize) = (128, 64 * 1024);
 
+/// Whom a connection is for.
+pub(super) trait Server: Sync {
+    /// The name or address, an IPv6 address in brackets.
+    fn host(&self) -> &str;
+    /// Host and port, as the server is told.
+    fn authority(&self) -> String;
+    /// Whether it has to prove who it is.
+    fn is_secure(&self) -> bool;
+}
+
+impl Server for CheckedUrl {
+    fn host(&self) -> &str {
+        self.host()
+    }
+
+    fn authority(&self) -> String {
+        self.authority()
+    }
+
+    fn is_secure(&self) -> bool {
+        self.is_secure()
+    }
+}
+
 /// Connects to the first of `addresses` that answers, ready for requests.
 pub(super) async fn connect(
-    url: &CheckedUrl,
+    url: &impl Server,
     addresses: &[SocketAddr],
     dialer: &dyn Dial,
     tls: &Tls,
@@ -38,7 +62,7 @@ pub(super) async fn connect(
 
 /// Connects to the first of `addresses` that answers.
 pub(super) async fn reach(
-    url: &CheckedUrl,
+    url: &impl Server,
     addresses: &[SocketAddr],
     dialer: &dyn Dial,
 ) -> Result<(SocketAddr, TcpStream), ToolError> {
@@ -58,25 +82,25 @@ pub(super) async fn reach(
     Err(problem::network(message, failed))
 }
 
-async fn speak(url: &CheckedUrl, stream: TcpStream, tls: &Tls) -> Result<Sender, ToolError> {
+async fn speak(url: &impl Server, stream: TcpStream, tls: &Tls) -> Result<Sender, ToolError> {
     let failed = |source: Source| {
         let host = url.authority();
         let message = format!("cannot make a secure connection to `{host}`: {source}");
         problem::network(message, source)
     };
-    // A connection ends with its sender, or with the server.
+    let sender = |(requests, connection)| Sender::new(requests, Task::new(connection));
     if !url.is_secure() {
-        return Ok(handshake(url, stream).await?.0);
+        return Ok(sender(handshake(url, stream).await?));
     }
     let (connector, name) = tls.connector(url.host()).map_err(failed)?;
     let secured = timeout(PATIENCE, connector.connect(name, stream)).await;
     let secured = secured.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    Ok(handshake(url, secured.map_err(|error| failed(error.into()))?).await?.0)
+    Ok(sender(handshake(url, secured.map_err(|error| failed(error.into()))?).await?))
 }
 
 /// What takes requests, and the task that carries them.
 pub(super) async fn handshake<B>(
-    url: &CheckedUrl,
+    url: &impl Server,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(SendRequest<B>, JoinHandle<()>), ToolError>
 where

@@ -4,7 +4,8 @@
 //! connection goes to one of those addresses and not to what the name means a moment later, and each
 //! redirect begins again from the start. No proxy, whatever the environment says, and no cookies.
 //!
-//! A command in the sandbox has no network but a [`Proxy`], which asks the same questions.
+//! A command in the sandbox has no network but a [`Proxy`], which asks the same questions. What the
+//! operator configured by its URL, such as a provider of models, is reached through an [`Outlet`].
 
 mod body;
 mod connect;
@@ -12,15 +13,18 @@ mod dial;
 mod door;
 mod headers;
 mod hop;
+mod outlet;
 mod pool;
 mod problem;
 mod proxy;
 mod resolve;
 mod settings;
+mod task;
 mod tls;
 
 pub use dial::Dial;
 pub use door::{Door, DoorParts};
+pub use outlet::{Outlet, OutletAnswer, OutletBody, OutletError, OutletRequest};
 pub use proxy::{Proxy, Traffic};
 pub use resolve::Resolve;
 pub use settings::NetSettings;

@@ -21,7 +21,7 @@ use tokio_rustls::{
     },
 };
 use tool::{Answer, BoxFuture, Fetch, Net, Source, ToolError};
-use world::{Dial, Door, DoorParts, NetSettings, Resolve};
+use world::{Dial, Door, DoorParts, NetSettings, Outlet, Resolve};
 
 /// Where names lead, unless a test says otherwise.
 pub(crate) const PUBLIC: &str = "93.184.216.34";
@@ -122,13 +122,16 @@ impl Setup {
         let plain = serve(network.clone(), script.clone(), None).await;
         let secure = serve(network.clone(), script, Some(acceptor)).await;
         *network.servers.lock().unwrap() = Some((plain, secure));
-        let roots = vec![certificate.to_vec()];
-        let parts = DoorParts { resolver: network.clone(), dialer: network.clone(), roots };
-        let door = Arc::new(Door::with(settings, parts));
+        let door = Arc::new(Door::with(settings, parts(&network, &certificate)));
         let setup = Self { door, root: certificate, network };
         setup.name("ok.example", &[&[PUBLIC]]);
         setup.name("other.example", &[&["93.184.216.35"]]);
         setup
+    }
+
+    /// The way to hosts that were configured, in the same network.
+    pub(crate) fn outlet(&self) -> Outlet {
+        Outlet::with(parts(&self.network, &self.root))
     }
 
     /// What a name resolves to, lookup by lookup; the last answer stays.
@@ -165,6 +168,11 @@ impl Setup {
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.network.seen.lock().unwrap().clone()
     }
+}
+
+fn parts(network: &Arc<Network>, root: &CertificateDer<'static>) -> DoorParts {
+    let (resolver, dialer) = (network.clone(), network.clone());
+    DoorParts { resolver, dialer, roots: vec![root.to_vec()] }
 }
 
 impl Resolve for Network {

@@ -6,6 +6,7 @@
 mod following;
 mod helper;
 mod limits;
+mod outlet;
 mod pinning;
 mod proxying;
 mod through;

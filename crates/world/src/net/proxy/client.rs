@@ -27,11 +27,10 @@ use super::{
     heads::{Heads, Watched},
     hops,
     meter::{Metered, Pulse},
-    task::Task,
     tunnel::Tunnel,
     wanted::Wanted,
 };
-use crate::net::connect::handshake;
+use crate::net::{connect::handshake, task::Task};
 
 /// What the head of a request may be: (headers, bytes). Programs send some tens of headers, and no
 /// server takes more bytes.
