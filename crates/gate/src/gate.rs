@@ -308,6 +308,11 @@ impl Gate {
         self.shared.settings.store(Arc::new(next));
     }
 
+    /// The configuration that holds now.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::new(self.shared.settings.load().config.clone())
+    }
+
     /// The names of the stages in order.
     pub fn stages(&self) -> Vec<&'static str> {
         self.pipeline.names()

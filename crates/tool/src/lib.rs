@@ -39,6 +39,7 @@ mod redact;
 mod review;
 mod run;
 mod schema;
+mod sessions;
 mod steps;
 mod tasks;
 mod time;
@@ -84,6 +85,10 @@ pub use redact::Redact;
 pub use review::{Extent, Keep, Proposal, Proposed, Review};
 pub use run::{Lasting, Reach, Run};
 pub use schema::{plain_schema, schema_of};
+pub use sessions::{
+    Addressee, AgentInfo, Cleanup, Conversations, History, MessageInfo, SendMessage, SendStatus, Sent,
+    SessionInfo, SessionQuery, SessionSettings, Sessions, Spawn, SpawnContext, Spawned, WithTools,
+};
 pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};
 pub use tasks::{NewDueDate, NewTask, Priority, Task, TaskChange, TaskStatus};
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};

@@ -1,0 +1,417 @@
+//! The agents of this process, and how one is spoken to.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use config::Config;
+use gate::Gate;
+use provider::{Definitions, WireCall, WireResult};
+use serde_json::json;
+use store::{
+    Db, Filter, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState, Status,
+};
+use tokio_util::sync::CancellationToken;
+use tool::{Caller, Clock, ItemId, ToolError, nearest};
+
+use crate::{
+    AgentError, Answer, Event, Input, Listener, Sink,
+    budget::{Budget, Limits},
+    lanes::Lanes,
+    model::Models,
+    names::{check_name, is_reserved},
+    prompt,
+    repetition::Repetition,
+    run::{Run, Standing},
+    transcript::failed,
+};
+
+/// The agent that is always there.
+pub(crate) const MAIN: &str = "main";
+
+/// What agents are put together from.
+#[derive(Debug)]
+pub struct AgentsParts {
+    /// What their calls go through.
+    pub gate: Gate,
+    /// Who answers them.
+    pub models: Models,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The agents of this process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Agents(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) gate: Gate,
+    pub(crate) models: ArcSwap<Models>,
+    pub(crate) definitions: Definitions,
+    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) clock: Arc<dyn Clock>,
+    listeners: RwLock<Vec<Arc<dyn Listener>>>,
+}
+
+/// Whether whoever started a run waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attached {
+    /// They do; when they go, it ends.
+    Yes,
+    /// It goes on by itself, also after a restart.
+    No,
+}
+
+/// What a run is besides what is said.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) id: String,
+    pub(crate) input: Input,
+    pub(crate) sink: Sink,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) attached: Attached,
+    /// Less than the agent's own time.
+    pub(crate) time: Option<Duration>,
+}
+
+impl Agents {
+    /// Agents behind `gate`.
+    pub fn new(parts: AgentsParts) -> Self {
+        let AgentsParts { gate, models, clock } = parts;
+        Self(Arc::new(Inner {
+            gate,
+            models: ArcSwap::from_pointee(models),
+            definitions: Definitions::default(),
+            lanes: Arc::default(),
+            clock,
+            listeners: RwLock::default(),
+        }))
+    }
+
+    /// Lets somebody hear what goes on in all sessions.
+    pub fn listen(&self, listener: Arc<dyn Listener>) {
+        self.0.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Other models from now on; what is under way goes on with the old ones.
+    pub fn configure(&self, models: Models) {
+        self.0.models.store(Arc::new(models));
+    }
+
+    /// The ids of all agents, in order; `main` is always one.
+    pub fn ids(&self) -> Vec<String> {
+        let config = self.0.gate.config();
+        let mut ids: Vec<_> = config.agents.keys().cloned().chain([MAIN.to_owned()]).collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+
+    /// Says `input` to the agent of `caller`, in its session, and gives the answer. Dropping the
+    /// future ends the run.
+    pub async fn run(
+        &self,
+        caller: &Caller,
+        input: Input,
+        sink: Sink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, AgentError> {
+        let id = new_id();
+        self.run_as(caller, &id, input, sink, cancel).await
+    }
+
+    /// The same for a run that has its id already.
+    pub async fn run_as(
+        &self,
+        caller: &Caller,
+        id: &str,
+        input: Input,
+        sink: Sink,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, AgentError> {
+        let cancel = cancel.child_token();
+        let stop = cancel.clone().drop_guard();
+        let (id, time) = (id.to_owned(), None);
+        let start = Start { id, input, sink, cancel, attached: Attached::Yes, time };
+        let (inner, caller) = (self.0.clone(), caller.clone());
+        // In a task of its own: whoever waits may go away, and the session is still left in order.
+        let task = tokio::spawn(async move { inner.start(&caller, start).await });
+        let answer = task.await.unwrap_or(Err(AgentError::Cancelled));
+        stop.disarm();
+        answer
+    }
+
+    /// Ends what goes on in a session; whether there was something.
+    pub fn stop(&self, key: &SessionKey) -> bool {
+        self.0.lanes.find(key).is_some_and(|lane| lane.stop())
+    }
+
+    /// The store.
+    pub async fn db(&self) -> Result<&Db, AgentError> {
+        Ok(self.0.gate.db().await?)
+    }
+}
+
+/// A new id for a run.
+pub fn new_id() -> String {
+    ItemId::random().to_string()
+}
+
+impl Inner {
+    pub(crate) fn tell(&self, key: &SessionKey, event: &Event) {
+        let listeners = self.listeners.read().unwrap_or_else(PoisonError::into_inner);
+        for listener in listeners.iter() {
+            listener.heard(key, event);
+        }
+    }
+
+    /// The settings of an agent, if there is one.
+    pub(crate) fn agent(&self, id: &str) -> Result<config::Agent, AgentError> {
+        let config: Arc<Config> = self.gate.config();
+        if let Some(agent) = config.agents.get(id) {
+            return Ok(agent.clone());
+        }
+        if id == MAIN {
+            return Ok(config::Agent::default());
+        }
+        let known = config.agents.keys().map(String::as_str).chain([MAIN]);
+        let hint = nearest(id, known).map(|near| format!("; did you mean `{near}`?"));
+        let hint = hint.unwrap_or_else(|| "; `GET /v1/agents` lists them".to_owned());
+        Err(AgentError::UnknownAgent { id: id.to_owned(), hint })
+    }
+
+    /// The session `caller` speaks in, and as whom its agent acts there.
+    pub(crate) async fn open(
+        &self,
+        caller: &Caller,
+    ) -> Result<(Session, Arc<Caller>), AgentError> {
+        let key = key_of(caller);
+        check_name(&key.name)?;
+        let db = self.gate.db().await?;
+        let session = match db.session(&key).await? {
+            Some(session) => session,
+            None => {
+                let kind = if key.name.starts_with("request:") {
+                    SessionKind::Request
+                } else {
+                    SessionKind::Chat
+                };
+                if kind == SessionKind::Chat && is_reserved(&key.name) {
+                    return Err(AgentError::UnknownSession(key.to_string()));
+                }
+                db.open_session(NewSession::new(key, kind), self.clock.now()).await?
+            }
+        };
+        let acting = acting(&session, caller);
+        Ok((session, Arc::new(acting)))
+    }
+
+    /// Waits for the session and has the run in it.
+    pub(crate) async fn start(
+        self: &Arc<Self>,
+        caller: &Caller,
+        start: Start,
+    ) -> Result<Answer, AgentError> {
+        // Before anything is stored: a wrong name must leave nothing behind.
+        self.agent(&caller.agent)?;
+        let (session, _) = self.open(caller).await?;
+        let turn = tokio::select! {
+            biased;
+            () = start.cancel.cancelled() => return Err(AgentError::Cancelled),
+            turn = self.lanes.enter(&session.key, &start.cancel) => turn,
+        };
+        let turn = turn.ok_or_else(|| AgentError::Busy { session: session.key.clone() })?;
+        // Once more: it may be another one by now.
+        let (session, acting) = self.open(caller).await?;
+        let (db, key) = (self.gate.db().await?, session.key.clone());
+        let journal = self.gate.journal();
+        if !db.claim_session(&key, journal, self.clock.now()).await? {
+            return Err(AgentError::Elsewhere { session: key });
+        }
+        let result = Box::pin(self.have(db, session, acting, start, &turn)).await;
+        let state = match &result {
+            Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
+            Ok(_) => SessionState::Idle,
+            Err(_) => SessionState::Interrupted,
+        };
+        let change = SessionChange { state: Some(state), ..SessionChange::default() };
+        db.change_session(&key, change, self.clock.now()).await?;
+        db.release_session(&key, journal).await?;
+        result
+    }
+
+    async fn have(
+        &self,
+        db: &Db,
+        session: Session,
+        acting: Arc<Caller>,
+        start: Start,
+        turn: &crate::lanes::Turn,
+    ) -> Result<Answer, AgentError> {
+        let Start { id, input, sink, cancel, attached, time } = start;
+        let Input { messages, system, tools, mut options, model } = input;
+        let agent = self.agent(&acting.agent)?;
+        let wanted = model.as_deref().or(session.model.as_deref());
+        let choice = self.models.load().pick(Some(&agent), wanted)?;
+        let caller = Arc::new(Caller {
+            provider: Some(choice.provider.as_str().into()),
+            ..Caller::clone(&acting)
+        });
+        options.max_tokens = options.max_tokens.or(agent.max_tokens.as_ref().map(|most| most.value.into()));
+        options.temperature = options.temperature.or(agent.temperature.as_ref().map(|set| set.value.as_f64()));
+        let own = own_prompt(&agent).await?;
+        let system = prompt::system(&caller, own.as_deref(), system.as_deref());
+        let mut limits = limits(&agent);
+        limits.time = time.map_or(limits.time, |time| time.min(limits.time));
+        self.mark(db, &session, &acting, attached).await?;
+        let run = Run {
+            agents: self,
+            db,
+            id,
+            session,
+            caller,
+            choice,
+            system,
+            theirs: tools,
+            options,
+            budget: Budget::new(limits),
+            lane: &turn.lane,
+            sink,
+            cancel,
+            messages: Vec::new(),
+            repetition: Repetition::default(),
+            text: String::new(),
+            usage: provider::Usage::default(),
+            notes: Vec::new(),
+        };
+        run.go(messages).await
+    }
+
+    /// The session says what goes on in it, for a process that starts after this one died.
+    async fn mark(
+        &self,
+        db: &Db,
+        session: &Session,
+        acting: &Caller,
+        attached: Attached,
+    ) -> Result<(), AgentError> {
+        let run = session.run.clone().unwrap_or_default();
+        let standing: Standing = serde_json::from_value(run).unwrap_or_default();
+        let by_itself = match attached {
+            Attached::Yes => None,
+            Attached::No => Some(acting.clone()),
+        };
+        let standing = Standing { by_itself, ..standing };
+        let change = SessionChange {
+            state: Some(SessionState::Running),
+            run: Some(json!(standing)),
+            ..SessionChange::default()
+        };
+        db.change_session(&session.key, change, self.clock.now()).await?;
+        Ok(())
+    }
+
+    /// What the journal knows of calls that were under way when the process died: nothing runs twice.
+    pub(crate) async fn results_of_interrupted(
+        &self,
+        session: &Session,
+        calls: &[WireCall],
+    ) -> Result<Vec<WireResult>, AgentError> {
+        let (journal, key) = (self.gate.journal().clone(), session.key.clone());
+        let filter = Filter {
+            user: Some(key.user.clone()),
+            session: Some(key.name.clone()),
+            limit: 1_000,
+            ..Filter::default()
+        };
+        let found = tokio::task::spawn_blocking(move || journal.entries(&filter)).await;
+        let entries = found.map_err(ToolError::internal)??;
+        let one = |call: &WireCall| {
+            // Newest first: an id that a provider used before means the last one.
+            let entry = entries.iter().find(|entry| {
+                entry.agent == key.agent && call.id.is_some() && entry.provider_call_id == call.id
+            });
+            let Some(entry) = entry else {
+                return failed(call, "interrupted: the process ended before this call began; it did not run");
+            };
+            match (&entry.status, &entry.error_type) {
+                (Status::Success, _) => {
+                    let text = entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
+                    WireResult { is_error: false, ..failed(call, text) }
+                }
+                (_, Some(error)) => {
+                    let message = entry.message.as_str().unwrap_or("it did not end as it should");
+                    failed(call, format!("{error}: {message}"))
+                }
+                (_, None) => failed(call, "interrupted: the process ended while this call ran; look before you do it again"),
+            }
+        };
+        Ok(calls.iter().map(one).collect())
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agents").finish_non_exhaustive()
+    }
+}
+
+/// The session `caller` speaks in.
+pub fn key_of(caller: &Caller) -> SessionKey {
+    SessionKey {
+        user: caller.user.to_string(),
+        agent: caller.agent.to_string(),
+        name: caller.session.to_string(),
+    }
+}
+
+/// As whom the agent of a session acts when `caller` speaks there: what it was left when it was
+/// spawned holds, whoever speaks.
+fn acting(session: &Session, caller: &Caller) -> Caller {
+    let spawned: Option<Caller> = serde_json::from_value(session.rights.clone()).ok();
+    match spawned {
+        Some(spawned) if caller.parent.is_none() => {
+            Caller { sender: caller.sender.clone(), role: weaker(&spawned, caller), ..spawned }
+        }
+        // A message from another agent: both must have what is done because of it.
+        Some(spawned) => Caller { parent: Some(below(&spawned, caller)), ..spawned },
+        None => caller.clone(),
+    }
+}
+
+/// A spawned agent below whoever spawned it and below `caller`, who speaks to it.
+fn below(spawned: &Caller, caller: &Caller) -> Arc<Caller> {
+    let Some(parent) = &spawned.parent else {
+        return Arc::new(caller.clone());
+    };
+    let grand = below(parent, caller);
+    Arc::new(Caller { parent: Some(grand), ..Caller::clone(parent) })
+}
+
+fn weaker(one: &Caller, other: &Caller) -> tool::Role {
+    if one.role == tool::Role::Owner { other.role } else { one.role }
+}
+
+/// What the operator tells the model; a file of theirs is read anew for every run.
+async fn own_prompt(agent: &config::Agent) -> Result<Option<String>, AgentError> {
+    let Some(prompt) = agent.prompt.clone() else { return Ok(None) };
+    let read = tokio::task::spawn_blocking(move || prompt.value.read().map(Cow::into_owned));
+    let text = read.await.map_err(ToolError::internal)?;
+    text.map(Some).map_err(|error| {
+        AgentError::Invalid(format!("the prompt of the agent cannot be read: {error}"))
+    })
+}
+
+fn limits(agent: &config::Agent) -> Limits {
+    let config::Budget { calls, tokens, cost, time } = &agent.limits;
+    Limits {
+        calls: calls.value.into(),
+        tokens: tokens.value.into(),
+        cost_micros: cost.as_ref().map(|cost| cost.value.millionths()),
+        time: time.value,
+    }
+}

@@ -1,0 +1,117 @@
+//! The calls of one turn, through the gate.
+
+use std::{sync::Arc, time::Duration};
+
+use gate::{Found, Gate, Request};
+use provider::{CallNote, WireCall, WireResult, arguments};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tool::{BoxFuture, Caller, Outcome, UpdateSink, Updates};
+
+use crate::{
+    Event,
+    events::Sink,
+    run::{Run, took},
+    transcript::failed,
+};
+
+/// How much of a result is shown to whoever watches.
+const SHOWN_CHARS: usize = 300;
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Called {
+    /// What the model is told now.
+    pub(crate) result: WireResult,
+    /// What the transcript keeps.
+    pub(crate) kept: WireResult,
+    /// Nothing if it never came to the gate.
+    pub(crate) note: Option<CallNote>,
+    pub(crate) took: Duration,
+}
+
+impl Called {
+    pub(crate) fn refused(call: &WireCall, why: &str) -> Self {
+        let result = failed(call, why);
+        Self { kept: result.clone(), result, note: None, took: Duration::ZERO }
+    }
+
+    fn new(call: &WireCall, tool: &str, outcome: &Outcome) -> Self {
+        let result = WireResult::new(call, outcome);
+        let mut kept = result.clone();
+        if let Outcome::Success { transcript: Some(blocks), .. } = outcome {
+            kept.blocks.clone_from(blocks);
+        }
+        let note = note(call, tool, outcome);
+        Self { result, kept, took: took(&note), note: Some(note) }
+    }
+}
+
+fn note(call: &WireCall, tool: &str, outcome: &Outcome) -> CallNote {
+    CallNote {
+        id: outcome.meta().call_id.to_string(),
+        tool: tool.to_owned(),
+        input: call.args.clone().unwrap_or_default(),
+        status: outcome.status().to_owned(),
+        duration_ms: outcome.meta().duration_ms,
+    }
+}
+
+/// Runs the calls: together while they change nothing, in order where they do.
+pub(crate) async fn call_all(run: &Run<'_>, calls: &[WireCall]) -> Vec<Called> {
+    let (gate, caller) = (&run.agents.gate, &run.caller);
+    let mut requests = Vec::with_capacity(calls.len());
+    let mut names = Vec::with_capacity(calls.len());
+    for (number, call) in calls.iter().enumerate() {
+        let handle = format!("{}.{}", run.notes.len(), number);
+        let request = request(gate, caller, call);
+        let input = call.args.clone().unwrap_or_else(Value::String);
+        let event = Event::Call { handle: handle.clone(), tool: request.name.clone(), input };
+        run.emit(event).await;
+        let updates = Updates::to(Arc::new(Told { sink: run.sink.clone(), handle: handle.clone() }));
+        names.push((handle, request.name.clone()));
+        requests.push(Request { cancel: run.cancel.child_token(), updates, ..request });
+    }
+    // Whoever watches hears of each call as it ends.
+    let (done, mut ended) = mpsc::channel(calls.len().max(1));
+    let outcomes = gate.run_all_telling(caller, requests, move |number, outcome: &Outcome| {
+        let _ = done.try_send((number, outcome.clone()));
+    });
+    let watching = async {
+        while let Some((number, outcome)) = ended.recv().await {
+            let (Some(call), Some((handle, tool))) = (calls.get(number), names.get(number)) else {
+                continue;
+            };
+            let called = Called::new(call, tool, &outcome);
+            let shown = called.result.text().chars().take(SHOWN_CHARS).collect();
+            let note = note(call, tool, &outcome);
+            run.emit(Event::Called { handle: handle.clone(), note, shown }).await;
+        }
+    };
+    let (outcomes, ()) = tokio::join!(outcomes, watching);
+    let answered = calls.iter().zip(names).zip(&outcomes);
+    answered.map(|((call, (_, tool)), outcome)| Called::new(call, &tool, outcome)).collect()
+}
+
+/// A call by our name of the tool, with the names we gave its parameters before they went out.
+pub fn request(gate: &Gate, caller: &Caller, call: &WireCall) -> Request {
+    let args = call.args.clone().map(|args| match gate.view(caller).find(&call.name) {
+        Found::Tool(entry) => arguments(entry.info(), args),
+        Found::Withheld(..) | Found::Unavailable(..) | Found::Unknown => args,
+    });
+    Request { provider_call_id: call.id.clone(), ..Request::with(&call.name, args) }
+}
+
+/// Partial results, told to whoever watches.
+#[derive(Debug)]
+struct Told {
+    sink: Sink,
+    handle: String,
+}
+
+impl UpdateSink for Told {
+    fn send<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()> {
+        let event = Event::Update { handle: self.handle.clone(), text: text.to_owned() };
+        Box::pin(self.sink.send(event))
+    }
+}

@@ -1,0 +1,71 @@
+//! Why a run did not come to an answer.
+
+use store::{SessionKey, StoreError};
+use tool::ToolError;
+
+use crate::model::ModelError;
+
+/// Why a run did not come to an answer.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum AgentError {
+    #[error("there is no agent `{id}`{hint}")]
+    UnknownAgent { id: String, hint: String },
+    #[error("`{name}` cannot be the name of a session: {problem}")]
+    SessionName { name: String, problem: &'static str },
+    #[error("there is no session `{0}`")]
+    UnknownSession(String),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("session `{session}` has too much to do already; wait until it has answered")]
+    Busy { session: SessionKey },
+    #[error("session `{session}` is used by another process; end that one, or use another session")]
+    Elsewhere { session: SessionKey },
+    #[error("the run was stopped")]
+    Cancelled,
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Provider(#[from] provider::ProviderError),
+    #[error("internal error; this is not your fault, and trying again may help")]
+    Store(#[from] StoreError),
+    #[error("internal error; this is not your fault, and trying again may help")]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+/// For a tool that speaks to agents: what the model did wrong it is told, the rest is ours.
+impl From<AgentError> for ToolError {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Tool(error) => error,
+            AgentError::UnknownAgent { .. }
+            | AgentError::SessionName { .. }
+            | AgentError::UnknownSession(_)
+            | AgentError::Invalid(_)
+            | AgentError::Busy { .. }
+            | AgentError::Elsewhere { .. } => Self::failed(error.to_string()),
+            AgentError::Model(ModelError::Cancelled) | AgentError::Cancelled => Self::Cancelled,
+            AgentError::Model(_) | AgentError::Provider(_) => Self::failed(error.to_string()),
+            AgentError::Store(_) | AgentError::Json(_) => Self::internal(error),
+        }
+    }
+}
+
+impl AgentError {
+    /// The stable type, and the HTTP status that goes with it.
+    pub fn facts(&self) -> (&'static str, u16) {
+        match self {
+            Self::UnknownAgent { .. } | Self::UnknownSession(_) => ("not_found", 404),
+            Self::SessionName { .. } | Self::Invalid(_) | Self::Provider(_) => {
+                ("validation_error", 400)
+            }
+            Self::Busy { .. } | Self::Elsewhere { .. } => ("rate_limited", 429),
+            Self::Cancelled => ("cancelled", 499),
+            Self::Model(error) => error.facts(),
+            Self::Store(_) | Self::Json(_) => ("internal_error", 500),
+            Self::Tool(error) => (error.kind(), error.http_status()),
+        }
+    }
+}

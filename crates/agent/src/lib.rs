@@ -1,0 +1,29 @@
+//! Agents: the model clients, the loop between a model and its tools, sessions, sub-agents.
+//!
+//! This crate must not know a transport, a concrete tool or a sandbox: calls go through the gate.
+//!
+//! Start from [`Agents`], which is spoken to, and [`Input`] and [`Answer`], which go in and come out.
+
+mod agents;
+mod budget;
+mod calls;
+mod compact;
+mod error;
+mod events;
+mod input;
+mod lanes;
+mod model;
+mod names;
+mod prompt;
+mod repetition;
+mod resume;
+mod run;
+mod sessions;
+mod transcript;
+
+pub use agents::{Agents, AgentsParts, key_of, new_id};
+pub use calls::request;
+pub use error::AgentError;
+pub use events::{Event, Listener, Sink};
+pub use input::{Answer, Input};
+pub use names::{check_name, is_reserved, request_name, request_of_call};

@@ -1,0 +1,96 @@
+//! Notices when a model makes the same call again and again and learns nothing from it.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
+
+use provider::{WireCall, WireResult};
+
+/// From this time on the model is told.
+const TELL: u32 = 3;
+/// At this time the run ends.
+const END: u32 = 10;
+/// A call that takes so long waits for something; waiting is not going round in circles.
+const WAITED: Duration = Duration::from_secs(1);
+/// So many calls are remembered.
+const MAX_SEEN: usize = 4_096;
+
+/// The calls of a run with what came of them.
+#[derive(Debug, Default)]
+pub(crate) struct Repetition {
+    seen: HashMap<u64, u32>,
+}
+
+/// What is to be done about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeated {
+    /// Nothing.
+    No,
+    /// The model is told that it has made this call so many times.
+    Tell(u32),
+    /// The run ends.
+    End(u32),
+}
+
+impl Repetition {
+    /// Counts a call that took `took` and came to `result`.
+    pub(crate) fn count(&mut self, call: &WireCall, result: &WireResult, took: Duration) -> Repeated {
+        if took >= WAITED {
+            return Repeated::No;
+        }
+        if self.seen.len() >= MAX_SEEN {
+            self.seen.clear();
+        }
+        let mut hasher = DefaultHasher::new();
+        let args = call.args.as_ref().map(ToString::to_string);
+        (&call.name, args, result.is_error, result.text()).hash(&mut hasher);
+        let times = self.seen.entry(hasher.finish()).or_default();
+        *times += 1;
+        match *times {
+            ..TELL => Repeated::No,
+            TELL..END => Repeated::Tell(*times),
+            END.. => Repeated::End(*times),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tool::Block;
+
+    use super::*;
+
+    fn count(repetition: &mut Repetition, path: &str, said: &str, took: u64) -> Repeated {
+        let call = WireCall { id: None, name: "read".into(), args: Ok(json!({"path": path})) };
+        let result = WireResult {
+            id: None,
+            name: None,
+            blocks: vec![Block::Text(said.into())],
+            structured: None,
+            is_error: false,
+        };
+        repetition.count(&call, &result, Duration::from_millis(took))
+    }
+
+    #[test]
+    fn the_same_call_with_the_same_result_is_noticed() {
+        let mut repetition = Repetition::default();
+        let same: Vec<_> = (0..10).map(|_| count(&mut repetition, "a", "x", 1)).collect();
+        assert_eq!(same[1], Repeated::No);
+        assert_eq!(same[2], Repeated::Tell(3));
+        assert_eq!(same[9], Repeated::End(10));
+    }
+
+    #[test]
+    fn other_arguments_another_result_or_waiting_are_not() {
+        let mut repetition = Repetition::default();
+        for n in 0..30 {
+            assert_eq!(count(&mut repetition, &n.to_string(), "x", 1), Repeated::No);
+            assert_eq!(count(&mut repetition, "a", &n.to_string(), 1), Repeated::No);
+            assert_eq!(count(&mut repetition, "b", "x", 2_000), Repeated::No);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Looking at sessions.
+
+use provider::Message;
+use store::{
+    ApprovalFilter, Message as StoredMessage, Session, SessionFilter, SessionKey, SessionKind,
+    Which, shown_time,
+};
+use tool::{Caller, History, MessageInfo, SessionInfo, SessionQuery, WithTools};
+
+use super::parse_key;
+use crate::{
+    AgentError,
+    agents::{Inner, key_of},
+    compact::text_of,
+    transcript,
+};
+
+/// What of a message is shown.
+const MAX_CHARS: usize = 4_000;
+/// Sessions one list may have.
+const MAX_LISTED: usize = 200;
+/// Questions that are counted.
+const MAX_ASKED: u32 = 1_000;
+/// Every kind.
+const KINDS: [SessionKind; 3] = [SessionKind::Chat, SessionKind::Request, SessionKind::Child];
+
+impl Inner {
+    /// Whether `caller` may look at the sessions of `agent`: at its own, and at those that the
+    /// operator opened to it and to every agent above it.
+    fn may_see(&self, caller: &Caller, agent: &str) -> bool {
+        let config = self.gate.config();
+        let opened = |seen_by: &str| {
+            let own = config.agents.get(seen_by);
+            let own = own.and_then(|own| own.sessions.as_ref());
+            own.is_some_and(|names| names.iter().any(|name| name.value == agent))
+        };
+        caller.agents().all(|caller| *caller.agent == *agent || opened(&caller.agent))
+    }
+
+    /// The session with this key, if `caller` may look at it. Otherwise it is not there.
+    pub(crate) async fn visible(&self, caller: &Caller, key: &str) -> Result<Session, AgentError> {
+        let key = parse_key(caller, key)?;
+        let unknown = || AgentError::UnknownSession(key.to_string());
+        let session = self.gate.db().await?.session(&key).await?.ok_or_else(unknown)?;
+        let own = key_of(caller);
+        if self.may_see(caller, &key.agent) || self.is_below(&session, &own).await? {
+            return Ok(session);
+        }
+        Err(unknown())
+    }
+
+    /// Whether the session `above` started this one, or one that did.
+    async fn is_below(&self, session: &Session, above: &SessionKey) -> Result<bool, AgentError> {
+        let db = self.gate.db().await?;
+        let mut parent = session.parent.clone();
+        for _ in 0..super::MAX_DEPTH {
+            let Some(key) = parent else { return Ok(false) };
+            if key == *above {
+                return Ok(true);
+            }
+            parent = db.session(&key).await?.and_then(|session| session.parent);
+        }
+        Ok(false)
+    }
+
+    /// The one with this key, or `caller`'s own.
+    pub(crate) async fn own_or(
+        &self,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<Session, AgentError> {
+        match key {
+            Some(key) => self.visible(caller, key).await,
+            None => Ok(self.open(caller).await?.0),
+        }
+    }
+
+    pub(crate) async fn list(
+        &self,
+        caller: &Caller,
+        query: SessionQuery,
+    ) -> Result<Vec<SessionInfo>, AgentError> {
+        let config = self.gate.config();
+        let known = config.agents.keys().map(String::as_str).chain([&*caller.agent, "main"]);
+        let mut agents: Vec<_> = known
+            .filter(|agent| query.agent.as_deref().is_none_or(|wanted| wanted == *agent))
+            .filter(|agent| self.may_see(caller, agent))
+            .map(str::to_owned)
+            .collect();
+        agents.sort();
+        agents.dedup();
+        // Nobody is everybody to the store.
+        if agents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kinds = KINDS.into_iter().filter(|kind| query.kinds.iter().any(|name| *name == *kind.name()));
+        let filter = SessionFilter {
+            user: Some(caller.user.to_string()),
+            agents,
+            kinds: kinds.collect(),
+            active_since: query.active.and_then(|time| self.clock.now().checked_sub(time)),
+            label: query.label,
+            search: query.search,
+            limit: u32::try_from(query.limit.min(MAX_LISTED)).unwrap_or(u32::MAX),
+            ..SessionFilter::default()
+        };
+        let db = self.gate.db().await?;
+        let mut infos = Vec::new();
+        for session in db.sessions(&filter).await? {
+            let mut shown = info(&session);
+            if query.messages > 0 {
+                let history = self.history(&session, query.messages, WithTools::No).await?;
+                shown.last_messages = history.messages;
+            }
+            infos.push(shown);
+        }
+        Ok(infos)
+    }
+
+    pub(crate) async fn history(
+        &self,
+        session: &Session,
+        limit: usize,
+        tools: WithTools,
+    ) -> Result<History, AgentError> {
+        let db = self.gate.db().await?;
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let stored = db.last_messages(&session.key, limit).await?;
+        let messages = stored.iter().flat_map(|message| shown(message, tools)).collect();
+        Ok(History { messages, untrusted: self.untrusted(&session.key).await? })
+    }
+
+    /// The untrusted content a session has read, in a few words.
+    pub(crate) async fn untrusted(&self, key: &SessionKey) -> Result<Option<String>, AgentError> {
+        let sources = self.gate.sources(&caller_of(key)).await?;
+        let Some(first) = sources.first() else { return Ok(None) };
+        let more = sources.len() - 1;
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Ok(Some(format!("session `{key}`, which had read {first}{more}")))
+    }
+
+    pub(crate) async fn status(&self, session: &Session) -> Result<SessionInfo, AgentError> {
+        let db = self.gate.db().await?;
+        let filter = ApprovalFilter {
+            which: Which::Pending,
+            user: Some(session.key.user.clone()),
+            limit: MAX_ASKED,
+        };
+        let open = db.approvals(&filter, self.clock.now()).await?;
+        let key = &session.key;
+        let waiting = open.iter().filter(|approval| {
+            let request = &approval.request;
+            (&request.user, &request.agent, &request.session) == (&key.user, &key.agent, &key.name)
+        });
+        let approvals_waiting = Some(waiting.count() as u64);
+        Ok(SessionInfo { approvals_waiting, ..info(session) })
+    }
+}
+
+/// Enough of a caller to look up what is kept by session.
+pub(crate) fn caller_of(key: &SessionKey) -> Caller {
+    let member = Caller::member(&key.user, &key.agent);
+    Caller { session: key.name.as_str().into(), ..member }
+}
+
+/// What is known about a session.
+#[expect(clippy::cast_precision_loss, reason = "nobody spends so much that a cent is lost")]
+pub(crate) fn info(session: &Session) -> SessionInfo {
+    SessionInfo {
+        session_key: session.key.to_string(),
+        kind: session.kind.to_string(),
+        state: session.state.to_string(),
+        agent_id: session.key.agent.clone(),
+        label: session.label.clone(),
+        model: session.model.clone(),
+        parent: session.parent.as_ref().map(ToString::to_string),
+        metadata: session.metadata.clone(),
+        messages: session.messages,
+        input_tokens: session.input_tokens,
+        output_tokens: session.output_tokens,
+        cost: session.cost_micros as f64 / 1_000_000.0,
+        calls: session.calls,
+        approvals_waiting: None,
+        created_at: shown_time(session.created_at),
+        active_at: shown_time(session.active_at),
+        last_messages: Vec::new(),
+    }
+}
+
+fn shown(stored: &StoredMessage, tools: WithTools) -> Vec<MessageInfo> {
+    let at = shown_time(stored.at);
+    let one = |role: &str, text: String, calls| MessageInfo {
+        role: role.to_owned(),
+        text: short(&text),
+        at: at.clone(),
+        calls,
+    };
+    match transcript::read(stored) {
+        Ok(Some(Message::User(blocks))) => vec![one("user", text_of(&blocks), Vec::new())],
+        Ok(Some(Message::Model(said))) => {
+            let call = |call: &provider::WireCall| {
+                let args = call.args.as_ref().map(ToString::to_string).unwrap_or_default();
+                short(&format!("{} {args}", call.name))
+            };
+            let calls = match tools {
+                WithTools::Yes => said.calls.iter().map(call).collect(),
+                WithTools::No => Vec::new(),
+            };
+            if said.text.is_empty() && calls.is_empty() {
+                return Vec::new();
+            }
+            vec![one("assistant", said.text, calls)]
+        }
+        Ok(Some(Message::Results(results))) => match tools {
+            WithTools::Yes => {
+                results.iter().map(|result| one("tool", result.text(), Vec::new())).collect()
+            }
+            WithTools::No => Vec::new(),
+        },
+        Ok(None) | Err(_) => Vec::new(),
+    }
+}
+
+fn short(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push_str(" […]");
+    }
+    shown
+}
