@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::host::HOW;
+use crate::{host::HOW, server::HOW as ORIGIN};
 
 /// What can be written as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +31,17 @@ pub enum Kind {
     Rate,
     /// Where a secret is.
     Secret,
+    /// An address of this machine.
+    Address,
+    /// Where a page comes from.
+    Origin,
     /// Several of a kind.
     List(&'static Self),
 }
 
 impl Kind {
     /// The kinds that [`Kind::how`] explains, in the order they are shown.
-    pub(crate) const EXPLAINED: [Self; 10] = [
+    pub(crate) const EXPLAINED: [Self; 12] = [
         Self::Name,
         Self::Path,
         Self::Folder,
@@ -48,6 +52,8 @@ impl Kind {
         Self::Positive,
         Self::Rate,
         Self::Secret,
+        Self::Address,
+        Self::Origin,
     ];
 
     /// How it is written, to read on after "expected".
@@ -69,6 +75,8 @@ impl Kind {
             Self::Positive => "a whole number from 1 to 4294967295",
             Self::Rate => "a rate such as `5/s`, `30/min`, `100/h` or `1000/day`",
             Self::Secret => "the place of a secret, `env:NAME` or `file:PATH`",
+            Self::Address => "an address with a port such as `127.0.0.1:7717` or `[::1]:7717`",
+            Self::Origin => ORIGIN,
             Self::List(Self::Name) => return r#"a list of names such as `["read"]`"#.to_owned(),
             Self::List(kind) => return format!("a list, each item {}", kind.how()),
         };
@@ -92,6 +100,8 @@ impl fmt::Display for Kind {
             Self::Positive => "number, not 0",
             Self::Rate => "rate",
             Self::Secret => "secret",
+            Self::Address => "address",
+            Self::Origin => "origin",
             Self::List(kind) => return write!(f, "list of {kind}s"),
         })
     }

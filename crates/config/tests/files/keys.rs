@@ -23,6 +23,8 @@ fn sample(kind: Kind) -> String {
         Kind::Rate => "'77/h'".to_owned(),
         Kind::Secret => "'env:NAME'".to_owned(),
         Kind::Host => "'*.example.org:9200'".to_owned(),
+        Kind::Address => "'[::1]:77'".to_owned(),
+        Kind::Origin => "'https://example.org'".to_owned(),
         Kind::List(kind) => format!("[{}]", sample(*kind)),
     }
 }
