@@ -1,11 +1,22 @@
 //! The database for everything but the journal.
 
+mod agents;
 mod approval;
 mod approval_id;
 mod approvals;
+mod claims;
 mod grants;
+mod lazy;
+mod links;
+mod messages;
+mod notes;
 mod permissions;
+mod rows;
+mod session;
+mod sessions;
 mod sources;
+mod tasks;
+mod tokens;
 
 use std::{
     path::{Path, PathBuf},
@@ -22,14 +33,22 @@ use tokio::task::spawn_blocking;
 use tool::CallId;
 
 pub use self::{
+    agents::StoredAgent,
     approval::{
         Answer, Approval, ApprovalFilter, ApprovalStatus, AskLimits, Decision, EXACT, NewApproval,
         Which,
     },
     approval_id::ApprovalId,
     grants::{Grant, LateGrant, Wanted},
+    lazy::LazyDb,
     permissions::{Permission, PermissionState},
+    rows::By,
+    session::{
+        Message, MessageRole, NewMessage, NewSession, Session, SessionChange, SessionCursor,
+        SessionFilter, SessionKey, SessionKind, SessionState, Spent,
+    },
     sources::UntrustedFile,
+    tokens::{NewToken, Token, TokenKind},
 };
 use crate::{
     StoreError,
@@ -37,11 +56,15 @@ use crate::{
 };
 
 /// What makes a database of the next format from one of the format before; the first one from none.
-const FORMATS: &[&str] = &[include_str!("db/schema.sql"), include_str!("db/schema_2.sql")];
+const FORMATS: &[&str] = &[
+    include_str!("db/schema.sql"),
+    include_str!("db/schema_2.sql"),
+    include_str!("db/schema_3.sql"),
+];
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Approvals, grants and permissions. Any number of processes use it at once.
+/// Approvals, grants and permissions; sessions, notes and tasks; tokens and agents. Any number of processes use it at once.
 #[derive(Debug, Clone)]
 pub struct Db {
     pool: SqlitePool,

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::Arc};
 
 use tool::{CallId, ToolError};
 
-use crate::{ApprovalId, ApprovalStatus};
+use crate::{ApprovalId, ApprovalStatus, SessionKey};
 
 /// Why something could not be stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +40,14 @@ pub enum StoreError {
     NotPending { id: ApprovalId, status: ApprovalStatus },
     #[error("approval `{id}` cannot be remembered for `{scope}`; it offers {offered:?}")]
     UnknownScope { id: ApprovalId, scope: String, offered: Vec<String> },
+    #[error("there is no session `{0}`")]
+    UnknownSession(SessionKey),
+    #[error("there is an agent `{0}` already; choose another id")]
+    AgentExists(String),
+    #[error("a user can have {most} {what} and no more; remove some first")]
+    TooMany { what: &'static str, most: i64 },
+    #[error("{0} was changed since; take that back first")]
+    ChangedSince(String),
     #[error("the reason is too long to be kept; say it in fewer words")]
     TooLong,
     #[error("everything is stopped; end that first, with `toolgate emergency resume`")]

@@ -57,6 +57,7 @@ pub struct Journal {
 #[derive(Debug)]
 struct Inner {
     data: PathBuf,
+    writer: String,
     clock: Arc<dyn Clock>,
     chain: Mutex<Chain>,
     reader: Mutex<Connection>,
@@ -72,10 +73,10 @@ impl Journal {
         let id = CallIds::new(clock.clone()).next().to_string();
         let after =
             conn.query_row("SELECT coalesce(max(seq), 0) FROM records", [], |row| row.get(0))?;
-        let writer = WriterFile::create(data, id, after, &lock)?;
-        let chain = Mutex::new(Chain::new(conn, writer, clock.clone()));
+        let file = WriterFile::create(data, id.clone(), after, &lock)?;
+        let chain = Mutex::new(Chain::new(conn, file, clock.clone()));
         let (data, queue) = (data.to_owned(), Queue::default());
-        let inner = Arc::new(Inner { data, clock, chain, reader, queue });
+        let inner = Arc::new(Inner { data, writer: id, clock, chain, reader, queue });
         inner.upkeep_if_long()?;
         Ok(Self { inner: Some(inner) })
     }
@@ -83,6 +84,16 @@ impl Journal {
     /// A journal that keeps nothing. For benchmarks of the gate alone, and for nothing else.
     pub const fn null() -> Self {
         Self { inner: None }
+    }
+
+    /// Names this process among those that write; no other ever has the same name.
+    pub fn writer_id(&self) -> &str {
+        self.inner.as_ref().map_or("", |inner| &inner.writer)
+    }
+
+    /// Whether the process that was named so still runs. Blocks.
+    pub fn is_alive(&self, writer: &str) -> Result<bool, StoreError> {
+        self.inner.as_ref().map_or(Ok(false), |inner| writer::lives(&inner.data, writer))
     }
 
     /// Appends all of `records`, or none. Returns when they survive what `durability` says. Goes on

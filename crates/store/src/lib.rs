@@ -4,7 +4,7 @@
 //! order it is given, and is the only one with SQL. What it is given is already redacted.
 //!
 //! Start from [`Journal`], the tamper-evident record of every call, and [`Db`], which keeps
-//! approvals, grants and permissions; [`EmergencyFile`] says whether everything is stopped.
+//! everything else; [`EmergencyFile`] says whether everything is stopped.
 
 mod db;
 mod emergency;
@@ -15,9 +15,11 @@ mod names;
 mod time;
 
 pub use db::{
-    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, Db, Decision, EXACT,
-    Grant, LateGrant, NewApproval, Permission, PermissionState, UntrustedFile, Wanted, Which,
-    leave_questions,
+    Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, By, Db, Decision,
+    EXACT, Grant, LateGrant, LazyDb, Message, MessageRole, NewApproval, NewMessage, NewSession,
+    NewToken, Permission, PermissionState, Session, SessionChange, SessionCursor, SessionFilter,
+    SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token, TokenKind, UntrustedFile,
+    Wanted, Which, leave_questions,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;
