@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Agent, Hook, Limits, Provider, Secret, Spanned, Store, Tools};
+use crate::{Agent, Hook, Limits, Provider, Secret, Server, Spanned, Store, Tools};
 
 /// What a configuration file says, or the defaults. The fields have the names of the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Config {
     pub limits: Limits,
     /// Where secrets are found, by a name for people.
     pub secrets: BTreeMap<String, Spanned<Secret>>,
+    /// How the server is reached, and what a client may cost it.
+    pub server: Server,
     /// What is kept, and for how long.
     pub store: Store,
 }

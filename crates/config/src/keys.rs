@@ -80,6 +80,7 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
             |c, names| named(&mut agent(c, names).tools.by_provider, names)
         ),
         REST,
+        SERVER,
     ]
     .concat()
 });
@@ -580,6 +581,63 @@ const REST: &[Key] = &[
         "",
         "Days for which the journal keeps arguments and outputs. Unset is for ever.",
         |c, _| &mut c.store.payload_days,
+    ),
+];
+
+const SERVER: &[Key] = &[
+    key(
+        "server.listen",
+        r#""127.0.0.1:7717""#,
+        "Where `toolgate serve` listens. Any other address than a loopback one can be reached by others.",
+        |c, _| &mut c.server.listen,
+    ),
+    key(
+        "server.hosts",
+        "[]",
+        "Names the server is called by besides its address and those of this machine, such as the one of a reverse proxy. A request for another name is refused.",
+        |c, _| &mut c.server.hosts,
+    ),
+    key(
+        "server.origins",
+        "[]",
+        "Web pages besides its own that may use the server. A request that comes from another page is refused.",
+        |c, _| &mut c.server.origins,
+    ),
+    key("server.body_bytes", r#""12MB""#, "The longest body of a request.", |c, _| {
+        &mut c.server.body_bytes
+    }),
+    key(
+        "server.request_timeout",
+        r#""30s""#,
+        "How long a client may take to send a request. How long a call takes is another matter.",
+        |c, _| &mut c.server.request_timeout,
+    ),
+    key(
+        "server.shutdown_timeout",
+        r#""10s""#,
+        "How long calls that run may go on when the server is told to end; then they are cancelled.",
+        |c, _| &mut c.server.shutdown_timeout,
+    ),
+    key(
+        "server.connections",
+        "1024",
+        "Connections at once, WebSocket connections not counted.",
+        |c, _| &mut c.server.connections,
+    ),
+    key(
+        "server.connections_per_peer",
+        "256",
+        "Connections at once from one address; this machine itself may have all of them.",
+        |c, _| &mut c.server.connections_per_peer,
+    ),
+    key("server.ws_connections", "10000", "WebSocket connections at once.", |c, _| {
+        &mut c.server.ws_connections
+    }),
+    key(
+        "server.ws_requests",
+        "32",
+        "Requests of one WebSocket connection that run at once; one more is refused.",
+        |c, _| &mut c.server.ws_requests,
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{base_url::HOW as URL, host::HOW};
+use crate::{base_url::HOW as URL, host::HOW, server::HOW as ORIGIN};
 
 /// What can be written as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +41,17 @@ pub enum Kind {
     Prompt,
     /// Where a service is.
     Url,
+    /// An address of this machine.
+    Address,
+    /// Where a page comes from.
+    Origin,
     /// Several of a kind.
     List(&'static Self),
 }
 
 impl Kind {
     /// The kinds that [`Kind::how`] explains, in the order they are shown.
-    pub(crate) const EXPLAINED: [Self; 15] = [
+    pub(crate) const EXPLAINED: [Self; 17] = [
         Self::Name,
         Self::Path,
         Self::Folder,
@@ -63,6 +67,8 @@ impl Kind {
         Self::Text,
         Self::Prompt,
         Self::Url,
+        Self::Address,
+        Self::Origin,
     ];
 
     /// How it is written, to read on after "expected".
@@ -92,6 +98,8 @@ impl Kind {
             Self::Text => "a text",
             Self::Prompt => "a text, or the place of one, `file:PATH`",
             Self::Url => URL,
+            Self::Address => "an address with a port such as `127.0.0.1:7717` or `[::1]:7717`",
+            Self::Origin => ORIGIN,
             Self::List(Self::Name) => return r#"a list of names such as `["read"]`"#.to_owned(),
             Self::List(kind) => return format!("a list, each item {}", kind.how()),
         };
@@ -120,6 +128,8 @@ impl fmt::Display for Kind {
             Self::Text => "text",
             Self::Prompt => "text or file",
             Self::Url => "URL",
+            Self::Address => "address",
+            Self::Origin => "origin",
             Self::List(kind) => return write!(f, "list of {kind}s"),
         })
     }

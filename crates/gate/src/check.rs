@@ -13,6 +13,7 @@ use crate::{
     shared::Shared,
     stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
     subject::{Exact, pin},
+    views::{Found, View},
 };
 
 /// What would happen to a call.
@@ -24,6 +25,37 @@ pub struct Check {
     pub error: Option<ToolError>,
     /// What it needs.
     pub plan: Option<Arc<Plan>>,
+}
+
+/// The same, for whoever owns the policy and may see which rule it was.
+pub(crate) async fn check_openly(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+    args: &Value,
+) -> Check {
+    let mut check = check(shared, caller, name, args).await;
+    if matches!(check.error, Some(ToolError::NotAvailable(_))) {
+        check.decision = not_available(&shared.view(caller), name);
+    }
+    check
+}
+
+fn not_available(view: &View, name: &str) -> Decision {
+    let deny = |rule: &str, why: String| {
+        let reason = format!("tool `{name}` is not available: {why}");
+        Decision::new(Verdict::Deny, rule, reason)
+    };
+    match view.find(name) {
+        Found::Withheld(_, rule) => {
+            let at = rule.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
+            deny(&format!("policy.{}", rule.layer), format!("{}{at}", rule.text))
+        }
+        Found::Unavailable(_, reason) => deny("unavailable", reason.to_owned()),
+        Found::Tool(_) | Found::Unknown => {
+            deny("unknown", "there is no such tool; `toolgate tools` lists them".to_owned())
+        }
+    }
 }
 
 /// Asks the same questions as the stages, in the same order, and runs nothing.
@@ -89,5 +121,39 @@ impl Check {
         let rule = if let ToolError::Denied { rule, .. } = &error { rule } else { error.kind() };
         let decision = Decision::new(Verdict::Deny, rule, error.to_string());
         Self { decision, error: Some(error), plan }
+    }
+}
+
+/// A call as text, `{"tool": …, "arguments": …}`: the tool, the arguments, and all of it.
+pub fn named(text: &str) -> Result<(String, Value, Value), String> {
+    let form = r#"expected {"tool": …, "arguments": …}"#;
+    let call = tool::parse_json(text).map_err(|error| format!("{form}: {error}"))?;
+    let fields = call.as_object().ok_or_else(|| form.to_owned())?;
+    if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "tool" | "arguments")) {
+        return Err(format!("{form}: `{other}` is neither"));
+    }
+    let name = fields.get("tool").and_then(Value::as_str);
+    let name = name.ok_or_else(|| format!("{form}: `tool` must be a string"))?.to_owned();
+    let arguments = fields.get("arguments").cloned().unwrap_or_default();
+    Ok((name, arguments, call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_call_names_its_tool() {
+        for (text, expected) in [
+            (r#"{"tool":"read","arguments":{"path":"a"}}"#, true),
+            (r#"{"tool":"read"}"#, true),
+            (r#"{"tool":1}"#, false),
+            (r#"{"tool":"read","tool":"write"}"#, false),
+            (r#"{"tool":"read","args":{}}"#, false),
+            ("[]", false),
+            ("", false),
+        ] {
+            assert_eq!(named(text).is_ok(), expected, "{text}");
+        }
     }
 }

@@ -15,7 +15,7 @@ use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, To
 
 use crate::{
     call::{Call, Learning, Origin, Planned},
-    check::{Check, check},
+    check::{Check, check, check_openly},
     outcome::meta,
     own::{Operation, own_entry},
     pipeline::Pipeline,
@@ -28,6 +28,7 @@ use crate::{
         Approve, Contain, Deadline, Hooks, Permission, RateLimit, Record, Redact, Resolve, Reuse,
         Shape, SlotStage, Validate,
     },
+    stats::Stats,
     turn::{Batch, Turn},
     undo::{Undo, undo_tool},
     views::View,
@@ -77,6 +78,8 @@ pub struct Request {
     pub updates: Updates,
     /// Stops the call.
     pub cancel: CancellationToken,
+    /// The id it gets, from [`Gate::next_id`], for whoever must know it before the call ends.
+    pub id: Option<CallId>,
 }
 
 impl Request {
@@ -106,6 +109,7 @@ impl Request {
             provider_call_id: None,
             updates: Updates::default(),
             cancel: CancellationToken::new(),
+            id: None,
         }
     }
 }
@@ -226,6 +230,11 @@ impl Gate {
         check(&self.shared, caller, name, args).await
     }
 
+    /// The same for whoever owns the policy: names the rule that takes a tool away.
+    pub async fn check_openly(&self, caller: &Caller, name: &str, args: &Value) -> Check {
+        check_openly(&self.shared, caller, name, args).await
+    }
+
     /// The tools; they may be added and removed while calls run.
     pub fn registry(&self) -> &Registry {
         &self.shared.registry
@@ -310,7 +319,20 @@ impl Gate {
 
     /// The configuration that holds now.
     pub fn config(&self) -> Arc<Config> {
-        Arc::new(self.shared.settings.load().config.clone())
+        self.shared.settings.load().config.clone()
+    }
+
+    /// An id for a call that is about to be made; see [`Request::id`].
+    pub fn next_id(&self) -> CallId {
+        self.shared.ids.next()
+    }
+
+    /// What the gate is doing.
+    pub fn stats(&self) -> Stats {
+        let (running, waiting) = self.shared.slots.counts();
+        let (cache_entries, cache_hits, cache_misses) = self.shared.cache.counts();
+        let open_questions = self.shared.questions.all();
+        Stats { running, waiting, open_questions, cache_entries, cache_hits, cache_misses }
     }
 
     /// The names of the stages in order.
@@ -359,12 +381,12 @@ impl Gate {
     }
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
-        let Request { name, args, provider_call_id, updates, cancel } = request;
+        let Request { name, args, provider_call_id, updates, cancel, id } = request;
         let own = args.as_ref().err().map(|problem| Err(ToolError::invalid(&name, "", problem)));
         let args = Arc::new(args.unwrap_or_default());
         let started_at = self.shared.world.clock().now();
         Call {
-            id: self.shared.ids.next(),
+            id: id.unwrap_or_else(|| self.shared.ids.next()),
             provider_call_id,
             caller,
             name,

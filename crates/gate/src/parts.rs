@@ -12,9 +12,9 @@ use tool::{AnyTool, CallIds, Capabilities};
 
 use crate::{
     approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
-    permissions::Permissions, questions::Questions, rates::Rates, redactor::Redactor,
-    registry::Registry, settings::Settings, shared::LazyDb, shared::Shared, trust::Trust,
-    views::Views,
+    observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
+    redactor::Redactor, registry::Registry, settings::Settings, shared::LazyDb, shared::Shared,
+    trust::Trust, views::Views,
 };
 
 /// What a gate is put together from.
@@ -36,12 +36,15 @@ pub struct Parts {
     pub approvers: Vec<Arc<dyn Approver>>,
     /// What the operator plugs in, in order.
     pub hooks: Vec<Arc<dyn Hook>>,
+    /// Who watches.
+    pub observers: Vec<Arc<dyn Observer>>,
 }
 
 impl Parts {
     /// Puts them together around `tools`.
     pub fn assemble(self, tools: Vec<Arc<dyn AnyTool>>) -> Result<Shared, RegistryError> {
-        let Self { config, redactor, world, journal, data, emergency, approvers, hooks } = self;
+        let Self { config, redactor, world, journal, data, emergency, approvers, hooks, observers } =
+            self;
         let registry = Registry::new(world.clone(), Settings::definitions(&config));
         registry.add(tools)?;
         Ok(Shared {
@@ -56,6 +59,7 @@ impl Parts {
             alarm: Alarm::new(emergency),
             approvers,
             hooks,
+            observers,
             views: Views::default(),
             permissions: Permissions::default(),
             trust: Trust::default(),

@@ -26,6 +26,11 @@ impl Questions {
         self.lock().get(&key(caller)).copied().unwrap_or_default()
     }
 
+    /// How many there are in all.
+    pub(crate) fn all(&self) -> usize {
+        self.lock().values().sum()
+    }
+
     /// Counts one more until the guard is dropped.
     pub(crate) fn ask<'a>(&'a self, caller: &Caller) -> OpenQuestion<'a> {
         let key = key(caller);

@@ -1,6 +1,6 @@
 //! Configuration in the form the stages use it, replaced whole when it changes.
 
-use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use config::Config;
 use policy::{shell::SafeList, url::UrlRules};
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) generation: u64,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) redactor: Redactor,
     pub(crate) slots: SlotLimits,
     pub(crate) arguments: ArgumentLimits,
@@ -41,7 +41,7 @@ impl Settings {
             },
             urls: UrlRules::new(&config.tools.web.network),
             safe: SafeList::new(&config.tools.exec),
-            config,
+            config: Arc::new(config),
             redactor,
         }
     }

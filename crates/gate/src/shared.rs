@@ -11,9 +11,9 @@ use tokio::sync::OnceCell;
 use tool::{CallIds, Caller, Capabilities, ToolError};
 
 use crate::{
-    approver::Approver, cache::Cache, emergency::Alarm, hook::Hook, permissions::Permissions,
-    questions::Questions, rates::Rates, registry::Registry, settings::Settings, slots::Slots,
-    trust::Trust, views::View, views::Views,
+    approver::Approver, cache::Cache, emergency::Alarm, hook::Hook, observer::Observer,
+    permissions::Permissions, questions::Questions, rates::Rates, registry::Registry,
+    settings::Settings, slots::Slots, trust::Trust, views::View, views::Views,
 };
 
 /// One for all stages of a gate.
@@ -29,6 +29,7 @@ pub struct Shared {
     pub(crate) alarm: Alarm,
     pub(crate) approvers: Vec<Arc<dyn Approver>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
     pub(crate) ids: CallIds,
     pub(crate) views: Views,
     pub(crate) permissions: Permissions,

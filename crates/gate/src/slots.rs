@@ -105,6 +105,14 @@ impl Slots {
         state.serve(limits);
     }
 
+    /// How many calls run, and how many wait.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let state = self.lock();
+        let still = |waiting: &&oneshot::Sender<()>| !waiting.is_closed();
+        let waiting = state.agents.values().flat_map(|agent| agent.waiting.iter().filter(still));
+        (state.running, waiting.count())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use config::{Ask, Tools};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tool::{Caller, Effect, Extent, Facts, Lasting, Need, Plan, Reach, Run};
 
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// What to do with a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Verdict {
@@ -41,7 +42,7 @@ impl fmt::Display for Verdict {
 }
 
 /// What to do with a call, by which rule, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Decision {
     /// What to do.
     pub verdict: Verdict,

@@ -1,5 +1,6 @@
 //! Why a caller has a tool or does not.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tool::ToolInfo;
 
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// Why a caller has a tool or does not, layer by layer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Explanation {
     /// The tool.
     pub tool: String,
@@ -39,7 +40,7 @@ impl Explanation {
 }
 
 /// What one layer says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LayerVerdict {
     /// The layer.
     pub layer: String,

@@ -36,11 +36,13 @@ pub(crate) struct Applied {
     pub(crate) default_profile: Option<ProfileName>,
     /// Tools that go unless the layer allows them by name.
     pub(crate) loses: &'static [&'static str],
+    /// Who goes without them, for people.
+    pub(crate) by_default: &'static str,
 }
 
 impl Applied {
     pub(crate) fn new(name: &'static str, layer: Layer) -> Self {
-        Self { name, layer, default_profile: None, loses: &[] }
+        Self { name, layer, default_profile: None, loses: &[], by_default: "" }
     }
 
     /// Deny is looked at first; an allow list that is there and empty allows nothing.
@@ -91,7 +93,7 @@ impl Applied {
     /// What goes by default, and nothing above has allowed.
     fn lost(&self, tool: &ToolInfo) -> Option<Opinion> {
         let lost = self.loses.contains(&&*tool.name);
-        let text = || format!("a {} loses `{}` unless it is allowed", self.name, tool.name);
+        let text = || format!("{} loses `{}` unless it is allowed", self.by_default, tool.name);
         lost.then(|| Opinion::Takes(self.rule(text(), None)))
     }
 

@@ -6,6 +6,7 @@
 //! Start from [`decide`], which answers for one call, and [`Rules`], which answers for one tool.
 
 mod catalogue;
+mod check;
 mod command;
 mod credential;
 mod decide;
@@ -21,6 +22,7 @@ pub mod url;
 mod warnings;
 
 pub use catalogue::planned;
+pub use check::{Checked, CommandCheck, MISSING, Resolved, UrlCheck, check_path};
 pub use command::complete;
 pub use credential::is_credential;
 pub use decide::{Decision, Situation, Verdict, decide, mode, review};

@@ -14,6 +14,11 @@ const SUBAGENT_LOSES: &[&str] = &["agents_list", "cron", "gateway"];
 /// What it goes without at the depth limit besides.
 const DEEPEST_LOSES: &[&str] = &["agents_list", "cron", "gateway", "sessions_spawn", "subagents"];
 
+/// The channel of calls that come over HTTP or a WebSocket one by one, without an agent of ours around them.
+const HTTP: &str = "http";
+/// What such a call goes without: who can only make calls should not get a shell by it.
+const HTTP_LOSES: &[&str] = &["cron", "exec", "gateway", "nodes", "process", "sessions_spawn"];
+
 /// The policy layers that apply to one caller, in order. Each can only take tools away.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -109,7 +114,15 @@ fn by_provider(config: &Config, caller: &Caller) -> Vec<(&'static str, Layer)> {
 fn groups(config: &Config, caller: &Caller) -> Vec<Applied> {
     let channel = caller.channel.as_ref().and_then(|name| named(&config.tools.by_channel, name));
     let sender = caller.sender.as_ref().and_then(|name| named(&config.tools.by_sender, name));
-    let channel = channel.map(|layer| Applied::new("group", layer));
+    let by_http =
+        caller.channel.as_ref().is_some_and(|name| name.trim().eq_ignore_ascii_case(HTTP));
+    let channel = match channel {
+        layer if by_http => {
+            let layer = Applied::new("group", layer.unwrap_or_default());
+            Some(Applied { loses: HTTP_LOSES, by_default: "a call over HTTP", ..layer })
+        }
+        layer => layer.map(|layer| Applied::new("group", layer)),
+    };
     channel.into_iter().chain(sender.map(|layer| Applied::new("sender", layer))).collect()
 }
 
@@ -118,14 +131,14 @@ fn places(config: &Config, caller: &Caller) -> Vec<Applied> {
     let mut layers = Vec::new();
     if caller.confined == Confined::Sandboxed {
         let layer = Applied::new("sandbox", config.tools.sandbox.clone());
-        layers.push(Applied { loses: SANDBOX_LOSES, ..layer });
+        layers.push(Applied { loses: SANDBOX_LOSES, by_default: "a sandbox", ..layer });
     }
     let depth = caller.depth();
     if depth > 0 {
         let deepest = depth >= config.tools.max_depth.value as usize;
         let loses = if deepest { DEEPEST_LOSES } else { SUBAGENT_LOSES };
         let layer = Applied::new("sub-agent", config.tools.subagents.clone());
-        layers.push(Applied { loses, ..layer });
+        layers.push(Applied { loses, by_default: "a sub-agent", ..layer });
     }
     layers.extend(caller.left.as_deref().map(left));
     layers

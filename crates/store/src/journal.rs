@@ -140,6 +140,15 @@ impl Journal {
         self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.entries(filter))
     }
 
+    /// How the calls stand that were recorded at `since` or later, of one user or of all. Blocks.
+    pub fn counts(
+        &self,
+        since: SystemTime,
+        user: Option<&str>,
+    ) -> Result<Vec<(Status, u64)>, StoreError> {
+        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.counts(since, user))
+    }
+
     /// What a call changed: one list per change record, in order. Blocks.
     pub fn changes(&self, call: CallId) -> Result<Vec<Vec<Change>>, StoreError> {
         self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.changes(call))

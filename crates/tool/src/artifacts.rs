@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CallId, Caller, ToolError};
 
 /// Names an artifact: the call it came from and a number within it. Read it as `artifact:ID`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ArtifactId(String);
 
@@ -30,7 +31,7 @@ impl fmt::Display for ArtifactId {
 }
 
 /// An artifact, as an outcome names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactRef {
     /// Its name.
     pub id: ArtifactId,

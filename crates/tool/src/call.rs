@@ -7,6 +7,7 @@ use std::{
     time::SystemTime,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::{Builder, Uuid};
@@ -14,9 +15,11 @@ use uuid::{Builder, Uuid};
 use crate::{Caller, Clock};
 
 /// Identifies one call in the journal, approvals and undo data. Later calls sort after earlier ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
-pub struct CallId(Uuid);
+pub struct CallId(#[schemars(with = "String")] Uuid);
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

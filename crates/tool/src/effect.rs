@@ -1,11 +1,14 @@
 //! What a call can do to the world.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One way to touch the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Looks at something on this machine.
@@ -41,6 +44,19 @@ impl fmt::Display for Effect {
 /// `read` with `fetch` can leak a file, which neither can alone.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Effects(u8);
+
+/// As it is written: a list.
+impl JsonSchema for Effects {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Effects".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Vec<Effect>>()
+    }
+}
 
 impl Effects {
     /// Pure.

@@ -125,6 +125,23 @@ impl ToolError {
         self.row().2
     }
 
+    /// The HTTP status of every `error_type`.
+    pub const STATUSES: &'static [(&'static str, u16)] = &[
+        ("tool_not_available", 404),
+        ("validation_error", 400),
+        ("permission_denied", 403),
+        ("rate_limited", 429),
+        ("timeout", 504),
+        ("cancelled", 499),
+        ("interrupted", 503),
+        ("path_not_allowed", 403),
+        ("file_not_found", 404),
+        ("file_too_large", 413),
+        ("network_error", 502),
+        ("execution_error", 500),
+        ("internal_error", 500),
+    ];
+
     /// What programs and people may want to know; never for a model.
     pub fn details(&self) -> Value {
         match self {
@@ -258,5 +275,32 @@ impl fmt::Display for Wait {
             millis if millis % 1000 == 0 => write!(f, "{} s", millis / 1000),
             millis => write!(f, "{}.{} s", millis / 1000, millis % 1000 / 100),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_of_error_has_its_status_in_the_list() {
+        let (path, hint) = (String::new(), String::new());
+        let all = [
+            ToolError::NotAvailable(String::new()),
+            ToolError::invalid("", "", ""),
+            ToolError::denied("", "", ""),
+            ToolError::RateLimited { reason: String::new(), retry_after: Duration::ZERO },
+            ToolError::TimedOut(Duration::ZERO),
+            ToolError::Cancelled,
+            ToolError::Interrupted,
+            ToolError::path("", ""),
+            ToolError::not_found(""),
+            ToolError::FileTooLarge { path, bytes: 0, max_bytes: 0, hint: hint.into() },
+            ToolError::Network { message: String::new(), source: None },
+            ToolError::failed(""),
+            ToolError::internal(""),
+        ];
+        let listed: Vec<_> = all.iter().map(|error| (error.kind(), error.http_status())).collect();
+        assert_eq!(listed, ToolError::STATUSES);
     }
 }

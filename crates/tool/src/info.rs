@@ -2,13 +2,14 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Capability, Effects};
 
 /// The part of the catalogue a tool belongs to; `group:<section>` names them all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Section {
@@ -59,7 +60,7 @@ impl fmt::Display for Section {
 }
 
 /// A ready-made set of tools; every tool is in `full`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Profile {
@@ -88,7 +89,7 @@ pub struct Requires {
 }
 
 /// Whether a tool needs a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxNeed {
     /// It does nothing that needs one.

@@ -1,12 +1,15 @@
 //! What a caller gets back, in the same format on every surface.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ArtifactRef, Block, CallId, Changed, Effects, Place, ToolOutput, ToolResult, Usage};
+use crate::{
+    ArtifactRef, Block, CallId, Changed, Effects, Place, ToolError, ToolOutput, ToolResult, Usage,
+};
 
 /// What the caller gets.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Outcome {
@@ -34,7 +37,7 @@ pub enum Outcome {
 }
 
 /// For programs and people; never sent to a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Meta {
     /// Finds the call in the journal.
     pub call_id: CallId,
@@ -119,6 +122,15 @@ impl Outcome {
     pub const fn meta(&self) -> &Meta {
         match self {
             Self::Success { meta, .. } | Self::Error { meta, .. } => meta,
+        }
+    }
+
+    /// The HTTP status it has on that surface.
+    pub fn http_status(&self) -> u16 {
+        let known = |kind: &str| ToolError::STATUSES.iter().find(|(known, _)| *known == kind);
+        match self {
+            Self::Success { .. } => 200,
+            Self::Error { error_type, .. } => known(error_type).map_or(500, |(_, status)| *status),
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{BoxFuture, ChangeKind, Digest, FilePath, ToolError};
 
 /// One change that a command made and nobody kept yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposed {
     /// The file, or the folder with everything in it.
     pub path: FilePath,
@@ -20,6 +21,7 @@ pub struct Proposed {
     pub diff: Option<String>,
     /// Names what would be there, where that is a file or a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub after: Option<Digest>,
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use config::Config;
-use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
+use gate::{Approver, Hook, Observer, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
 use services::Runner;
 use store::{EmergencyFile, Journal, StoreError};
@@ -108,6 +108,7 @@ pub struct GateBuilder {
     clock: Option<Arc<dyn Clock>>,
     approvers: Vec<Arc<dyn Approver>>,
     hooks: Vec<Arc<dyn Hook>>,
+    observers: Vec<Arc<dyn Observer>>,
     journal: Option<Journal>,
 }
 
@@ -168,6 +169,13 @@ impl GateBuilder {
         self
     }
 
+    /// Adds somebody who watches calls come and go.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
     /// Takes the time from `clock`.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -219,6 +227,7 @@ impl GateBuilder {
             data: data.clone(),
             approvers: self.approvers,
             hooks,
+            observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
         let gate = Gate { inner, world, runner, programs, data, definitions: Arc::default() };

@@ -1,5 +1,6 @@
 //! How each kind of value is read: one file per kind.
 
+mod address;
 mod count;
 mod decimal;
 mod duration;

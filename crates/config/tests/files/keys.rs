@@ -26,6 +26,8 @@ fn sample(kind: Kind) -> String {
         Kind::Url => "'https://models.example/v1'".to_owned(),
         Kind::Decimal => "0.25".to_owned(),
         Kind::Host => "'*.example.org:9200'".to_owned(),
+        Kind::Address => "'[::1]:77'".to_owned(),
+        Kind::Origin => "'https://example.org'".to_owned(),
         Kind::List(kind) => format!("[{}]", sample(*kind)),
     }
 }

@@ -15,6 +15,7 @@ use tool::{CallId, Caller, Effects, Live, Outcome, ToolError, ToolResult};
 
 use crate::{
     call::{Call, Learning},
+    observer::{Finished, Started},
     outcome::meta,
     pipeline::{Next, Stage},
     shared::Shared,
@@ -30,9 +31,11 @@ impl Stage for Record {
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let entry = Arc::new(OpenEntry::new(&self.0, &call));
         call.entry = Some(entry.clone());
+        entry.started();
         let result = next.run(call).await;
         end(&entry.live).await;
-        entry.close(&result).await?;
+        let result = entry.close(&result).await.and(result);
+        entry.finished(&result);
         result
     }
 }
@@ -73,6 +76,34 @@ impl OpenEntry {
             begun: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         }
+    }
+
+    fn started(&self) {
+        if self.shared.observers.is_empty() {
+            return;
+        }
+        let settings = self.shared.settings.load();
+        let name = settings.redactor.text(&self.name);
+        let cancel = self.live.cancellation();
+        let started = Started { call: self.call, caller: &self.caller, name: &name, cancel };
+        self.shared.observers.iter().for_each(|observer| observer.started(started));
+    }
+
+    fn finished(&self, result: &ToolResult) {
+        if self.shared.observers.is_empty() {
+            return;
+        }
+        let meta = meta(self.call, &self.learnt, &self.live);
+        let tool = self.learnt.now().tool.clone();
+        let finished = Finished {
+            call: self.call,
+            caller: &self.caller,
+            tool: tool.as_deref(),
+            result,
+            meta: &meta,
+            took: self.learnt.elapsed(),
+        };
+        self.shared.observers.iter().for_each(|observer| observer.finished(finished));
     }
 
     /// Writes the intent, once: before the tool runs, or before a person is asked.
@@ -200,5 +231,6 @@ impl Drop for OpenEntry {
             // The intent stays, and shows as interrupted when the next process starts.
             tracing::error!(call = %self.call, %error, "the outcome could not be recorded");
         }
+        self.finished(&Err(ToolError::Cancelled));
     }
 }

@@ -123,6 +123,23 @@ fn each_layer_only_takes_away() {
         ("", "sandboxed", "browser", "sandbox: a sandbox loses `browser` unless it is allowed"),
         ("[tools.sandbox]\nalso_allow = [\"browser\"]", "sandboxed", "browser", ""),
         ("", "sandboxed", "read", ""),
+        ("", "channel=http", "exec", "group: a call over HTTP loses `exec` unless it is allowed"),
+        ("", "channel=HTTP", "cron", "group: a call over HTTP loses `cron` unless it is allowed"),
+        ("", "channel=http", "read", ""),
+        ("[tools.by_channel.http]\nalso_allow = [\"bash\"]", "channel=http", "exec", ""),
+        ("[tools.by_channel.http]\nallow = [\"read\", \"exec\"]", "channel=http", "exec", ""),
+        (
+            "[tools.by_channel.http]\nprofile = \"coding\"",
+            "channel=http",
+            "exec",
+            "group: a call over HTTP loses `exec` unless it is allowed",
+        ),
+        (
+            "[tools.by_channel.slack]\nallow = [\"exec\"]",
+            "channel=http",
+            "exec",
+            "group: a call over HTTP loses `exec` unless it is allowed",
+        ),
         ("", "below=1", "cron", "sub-agent: a sub-agent loses `cron` unless it is allowed"),
         ("", "below=1", "sessions_spawn", ""),
         (

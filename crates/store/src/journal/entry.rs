@@ -112,13 +112,26 @@ pub struct Filter {
     pub user: Option<String>,
     /// Only calls of this session.
     pub session: Option<String>,
+    /// Only calls of this agent.
+    pub agent: Option<String>,
+    /// Only calls that stand before this one in the journal: the next page of a list.
+    pub before: Option<CallId>,
     /// At most so many.
     pub limit: usize,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { tool: None, status: None, since: None, user: None, session: None, limit: 100 }
+        Self {
+            tool: None,
+            status: None,
+            since: None,
+            user: None,
+            session: None,
+            agent: None,
+            before: None,
+            limit: 100,
+        }
     }
 }
 
@@ -134,7 +147,7 @@ impl Inner {
     }
 
     pub(super) fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let Filter { tool, status, since, user, session, limit } = filter;
+        let Filter { tool, status, since, user, session, agent, before, limit } = filter;
         let (reader, mut living, mut found) = (self.reader(), Living::new(), Vec::new());
         let mut query = reader.prepare_cached(ENTRIES)?;
         let recorded = status.map(Status::name);
@@ -144,7 +157,8 @@ impl Inner {
             Status::Success | Status::Error | Status::Running => status.name(),
         });
         let since = since.map_or(i64::MIN, micros);
-        let mut rows = query.query((tool, user, session, since, recorded, also))?;
+        let before = before.map(|call| call.to_string());
+        let mut rows = query.query((tool, user, session, since, recorded, also, agent, before))?;
         while found.len() < *limit
             && let Some(row) = rows.next()?
         {
@@ -154,6 +168,29 @@ impl Inner {
             }
         }
         Ok(found)
+    }
+
+    pub(super) fn counts(
+        &self,
+        since: SystemTime,
+        user: Option<&str>,
+    ) -> Result<Vec<(Status, u64)>, StoreError> {
+        let (reader, mut living, since) = (self.reader(), Living::new(), micros(since));
+        let mut counts = Status::ALL.map(|status| (status, 0));
+        let mut query = reader.prepare_cached(RECENT)?;
+        let mut rows = query.query([user])?;
+        let mut left = MOST_COUNTED;
+        // From the end, and no further than needed: a journal is long, and a day of it is not.
+        while left > 0
+            && let Some(row) = rows.next()?
+            && row.get::<_, i64>("created_us")? >= since
+        {
+            let status = self.status(row, &mut living)?;
+            let count = counts.iter_mut().find(|(known, _)| *known == status);
+            count.into_iter().for_each(|(_, count)| *count += 1);
+            left -= 1;
+        }
+        Ok(counts.into())
     }
 
     fn read(&self, row: &Row<'_>, living: &mut Living) -> Result<Entry, StoreError> {
@@ -206,10 +243,17 @@ impl Inner {
     }
 }
 
+/// More than this are not counted one by one.
+const MOST_COUNTED: u64 = 200_000;
+
+const RECENT: &str = "SELECT status, writer, created_us FROM tool_calls
+    WHERE ?1 IS NULL OR user_id = ?1 ORDER BY seq DESC";
+
 const ENTRIES: &str = "SELECT * FROM tool_calls
     WHERE (?1 IS NULL OR tool_name = ?1) AND (?2 IS NULL OR user_id = ?2)
     AND (?3 IS NULL OR session = ?3) AND created_us >= ?4
-    AND (?5 IS NULL OR status IN (?5, ?6))
+    AND (?5 IS NULL OR status IN (?5, ?6)) AND (?7 IS NULL OR agent = ?7)
+    AND (?8 IS NULL OR seq < (SELECT min(seq) FROM records WHERE call_id = ?8))
     ORDER BY seq DESC";
 
 fn optional<T: FromSql>(row: &Row<'_>, name: &str) -> Result<Option<T>, StoreError> {

@@ -77,6 +77,7 @@ impl History {
             user: self.user,
             session: self.session,
             limit: self.limit,
+            ..Filter::default()
         })?;
         if self.json {
             return output::json(&entries);

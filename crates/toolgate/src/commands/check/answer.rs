@@ -1,12 +1,7 @@
 //! A verdict, for programs and people.
 
-use std::sync::Arc;
-
 use anyhow::Result;
-use policy::{Decision, Verdict};
-use serde::Serialize;
-use serde_json::Value;
-use toolgate::Plan;
+use policy::{Checked, Decision, Verdict};
 
 use super::Shown;
 use crate::{
@@ -14,40 +9,21 @@ use crate::{
     visible::visible,
 };
 
-/// The rule for what cannot be understood at all.
-const UNREADABLE: &str = "input";
-
-/// What programs get.
-#[derive(Debug, Serialize)]
-pub(super) struct Answer {
-    pub(super) input: Value,
-    #[serde(flatten)]
-    pub(super) decision: Decision,
-    #[serde(skip)]
-    pub(super) plan: Option<Arc<Plan>>,
+/// For programs, and for people.
+pub(super) fn shown(checked: &Checked) -> Result<Shown> {
+    Ok(Shown { json: serde_json::to_value(checked)?, words: in_words(checked) })
 }
 
-impl Answer {
-    pub(super) fn unreadable(input: Value, problem: &str) -> Self {
-        let decision = Decision::new(Verdict::Deny, UNREADABLE, problem);
-        Self { input, decision, plan: None }
-    }
-
-    pub(super) fn shown(&self) -> Result<Shown> {
-        Ok(Shown { json: serde_json::to_value(self)?, words: self.in_words() })
-    }
-
-    fn in_words(&self) -> String {
-        let Decision { verdict, rule, reason } = &self.decision;
-        let colour = match verdict {
-            Verdict::Allow => Colour::Green,
-            Verdict::Ask => Colour::Yellow,
-            Verdict::Deny => Colour::Red,
-        };
-        let verdict = output::coloured(verdict.name(), colour);
-        let needs = self.plan.iter().flat_map(|plan| plan.needs());
-        let plan = needs.map(|need| format!("\n  It would {}", visible(&need.to_string())));
-        let plan: String = plan.collect();
-        format!("{verdict}: {} (rule {}){plan}", visible(reason), visible(rule))
-    }
+fn in_words(checked: &Checked) -> String {
+    let Decision { verdict, rule, reason } = &checked.decision;
+    let colour = match verdict {
+        Verdict::Allow => Colour::Green,
+        Verdict::Ask => Colour::Yellow,
+        Verdict::Deny => Colour::Red,
+    };
+    let verdict = output::coloured(verdict.name(), colour);
+    let needs = checked.plan.iter().flat_map(|plan| plan.needs());
+    let plan = needs.map(|need| format!("\n  It would {}", visible(&need.to_string())));
+    let plan: String = plan.collect();
+    format!("{verdict}: {} (rule {}){plan}", visible(reason), visible(rule))
 }

@@ -2,21 +2,17 @@
 
 use anyhow::Result;
 use clap::{Args, builder::PossibleValuesParser};
-use config::{Ask, Security, Tools};
+use config::{Ask, Security};
 use policy::{
-    Situation, Untrusted,
-    shell::{Analysis, Command, SafeList, analyse},
-    url::UrlRules,
+    Checked, CommandCheck, MISSING,
+    shell::{Analysis, Command, analyse},
 };
 use serde_json::Value;
-use tool::{Action, After, Argv, Facts, Inlet, Run, Step};
-use toolgate::{Caller, Need, Plan};
+use tool::{Action, After, Argv, Inlet, Step};
+use toolgate::{Caller, Plan};
 
-use super::{Checker, Input, Shown, answer::Answer};
+use super::{Checker, Input, Shown, answer::shown};
 use crate::{cli::Global, context, visible::visible};
-
-/// Stands before the name of a program that no trusted folder has.
-const MISSING: &str = "?";
 
 /// Say whether a command may run, and which programs it would start.
 #[derive(Debug, Args)]
@@ -33,49 +29,25 @@ pub(super) struct CheckCommand {
 
 impl CheckCommand {
     pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
-        let mut tools = context::configuration(global)?.tools;
-        policy::shell::check_safe_bins(&tools.exec)?;
+        let tools = context::configuration(global)?.tools;
         let named = |text: &Option<String>| text.clone().unwrap_or_default();
         let security = Security::ALL.into_iter().find(|one| one.name() == named(&self.security));
         let ask = Ask::ALL.into_iter().find(|one| one.name() == named(&self.ask));
-        let exec = &mut tools.exec;
-        exec.security = exec.security.value.max(security.unwrap_or_default()).into();
-        if let Some(ask) = ask {
-            let own = exec.ask.as_ref().map_or(ask, |own| own.value);
-            exec.ask = Some(own.max(ask).into());
-        }
-        let (urls, safe) = (UrlRules::new(&tools.web.network), SafeList::new(&tools.exec));
-        Ok(Commands { tools, urls, safe, caller: Caller::owner("main") })
+        Ok(Commands(CommandCheck::new(tools, security, ask)?))
     }
 }
 
-/// Everything that is the same for all lines, worked out once.
-struct Commands {
-    tools: Tools,
-    urls: UrlRules,
-    safe: SafeList,
-    caller: Caller,
-}
+struct Commands(CommandCheck);
 
 impl Commands {
     fn plan(&self, line: &str) -> Plan {
-        // What a machine lacks says nothing about the line.
-        let find = |name: &str| self.find(name).or_else(|| Some(format!("{MISSING}{name}")));
-        let plan = Plan::from([Need::Run(Run::new(line))]);
-        policy::complete(plan, &self.tools, self.safe.known(&find))
-    }
-
-    fn find(&self, name: &str) -> Option<String> {
-        world::find_program(name, self.safe.folders())
+        self.0.plan(line, world::find_program)
     }
 }
 
 impl Checker for Commands {
     async fn one(&self, text: &str) -> Result<Shown> {
-        let Self { tools, urls, safe: _, caller } = self;
-        let situation = Situation { tools, urls, caller, untrusted: Untrusted::default() };
-        let decision = policy::decide(situation, &self.plan(text), &Facts::default());
-        Answer { input: text.into(), decision, plan: None }.shown()
+        shown(&self.0.check(&Caller::owner("main"), text, &self.plan(text)))
     }
 
     fn more(&self, text: &str) -> String {
@@ -91,7 +63,7 @@ impl Checker for Commands {
     }
 
     fn unreadable(&self, input: Value, problem: &str) -> Result<Shown> {
-        Answer::unreadable(input, problem).shown()
+        shown(&Checked::unreadable(input, problem))
     }
 }
 
@@ -118,14 +90,14 @@ fn argv_in_words(argv: &Argv) -> String {
     let arguments: Vec<_> = words.iter().skip(1).map(String::as_str).collect();
     let missing = path.strip_prefix(MISSING);
     let program = missing.unwrap_or(path);
-    let shown = visible(&[&[program], arguments.as_slice()].concat().join(" "));
+    let line = visible(&[&[program], arguments.as_slice()].concat().join(" "));
     let reads = match &streams.input {
         Inlet::Own => String::new(),
         Inlet::Null => " with no input".to_owned(),
         Inlet::File(file) => format!(" on `{}`", visible(file)),
     };
     let missing = missing.map_or("", |_| " (which is not installed here)");
-    format!("`{shown}`{reads}{missing}")
+    format!("`{line}`{reads}{missing}")
 }
 
 /// The commands of the line, for people.

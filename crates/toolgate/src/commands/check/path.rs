@@ -1,16 +1,14 @@
 //! `toolgate check path`.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use clap::Args;
 use config::Tools;
-use policy::{Situation, Untrusted, url::UrlRules};
+use policy::{Checked, check_path};
 use serde_json::Value;
-use tool::{Capabilities as _, Facts};
-use toolgate::{Caller, FilePath, Gate, Need, Plan};
+use tool::Capabilities as _;
+use toolgate::{Caller, FilePath, Gate, Need};
 
-use super::{Checker, Input, Shown, answer::Answer};
+use super::{Checker, Input, Shown, answer::shown};
 use crate::{
     cli::{Global, Identity},
     context,
@@ -49,16 +47,10 @@ impl Checker for Paths {
     async fn one(&self, text: &str) -> Result<Shown> {
         let need = (self.need)(FilePath::new(text));
         let fact = self.gate.world().disk(&self.caller).and_then(|disk| disk.look(&need));
-        let (plan, facts) = (Arc::new(Plan::from([need])), Facts { paths: vec![fact] });
-        let urls = UrlRules::new(&self.tools.web.network);
-        let untrusted = Untrusted::default();
-        let situation =
-            Situation { tools: &self.tools, urls: &urls, caller: &self.caller, untrusted };
-        let decision = policy::decide(situation, &plan, &facts);
-        Answer { input: text.into(), decision, plan: Some(plan) }.shown()
+        shown(&check_path(&self.tools, &self.caller, (text, need), fact))
     }
 
     fn unreadable(&self, input: Value, problem: &str) -> Result<Shown> {
-        Answer::unreadable(input, problem).shown()
+        shown(&Checked::unreadable(input, problem))
     }
 }
