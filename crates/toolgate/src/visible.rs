@@ -32,6 +32,21 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
+/// Text of a model, to be read as it is: lines and emoji stay, what moves the cursor or reorders text
+/// is written out.
+pub(crate) fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let stays = matches!(c, '\n' | '\t' | '\u{200d}' | '\u{fe0f}');
+        if !stays && (c.is_control() || is_invisible(c)) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// A line of code, with its indentation as it is.
 pub(crate) fn visible_code(line: &str) -> String {
     let line = line.replace('\t', "    ");
