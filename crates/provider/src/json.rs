@@ -76,6 +76,14 @@ pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// The same object with these fields set.
+pub(crate) fn with<const N: usize>(mut value: Value, fields: [(&str, Value); N]) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    value
+}
+
 /// What a value is, for messages.
 pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {

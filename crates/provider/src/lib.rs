@@ -36,7 +36,7 @@ pub use error::ProviderError;
 pub use incoming::{ChatRequest, IncludeUsage, Stream, parse_request};
 pub use names::Names;
 pub use options::{Effort, Options, Parallel, Shape, ToolChoice};
-pub use reply::{CallNote, Reply, ReplyHead};
+pub use reply::{CallNote, Reply, ReplyHead, ReplyStream, error, models, response};
 pub use request::{Prompt, request};
 pub use result::{WireResult, parse_results, results, write_results};
 pub use schema::schema;

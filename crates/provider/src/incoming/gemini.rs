@@ -48,7 +48,8 @@ fn content(content: &Value, reader: &mut Reader) -> Result<(), ProviderError> {
         }
         "model" => {
             let calls = calls(Format::Gemini, content)?;
-            reader.model(ModelMessage { text: said(content)?, calls, raw: None });
+            // A client that was sent pieces may send them back as it got them.
+            reader.more(ModelMessage { text: said(content)?, calls, raw: None }, "");
         }
         "system" => reader.system(plain(content)?),
         other => {

@@ -13,6 +13,9 @@ use crate::{
     openai_responses,
 };
 
+/// Between messages of one answer.
+const BETWEEN: &str = "\n\n";
+
 pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     refuse(body)?;
     let mut reader = Reader::default();
@@ -60,7 +63,7 @@ fn item(item: &Value, reader: &mut Reader) -> Result<(), ProviderError> {
         "message" => message(item, reader),
         "function_call" => {
             let calls = calls(Format::OpenAiResponses, item)?;
-            reader.more(ModelMessage { calls, ..ModelMessage::default() });
+            reader.more(ModelMessage { calls, ..ModelMessage::default() }, BETWEEN);
             Ok(())
         }
         "function_call_output" => {
@@ -83,7 +86,7 @@ fn message(message: &Value, reader: &mut Reader) -> Result<(), ProviderError> {
     match role {
         "system" | "developer" => reader.system(joined(&content)),
         "user" => reader.user(content),
-        "assistant" => reader.more(ModelMessage::text(joined(&content))),
+        "assistant" => reader.more(ModelMessage::text(joined(&content)), BETWEEN),
         other => {
             let instead = "`system`, `developer`, `user` or `assistant`";
             let kind = other.to_owned();

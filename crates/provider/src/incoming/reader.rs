@@ -30,13 +30,13 @@ impl Reader {
         self.messages.push(Message::Model(message));
     }
 
-    /// A part of what the model said in one go.
-    pub(super) fn more(&mut self, part: ModelMessage) {
+    /// A part of what the model said in one go, with what stands between its texts.
+    pub(super) fn more(&mut self, part: ModelMessage, between: &str) {
         let Some(Message::Model(message)) = self.messages.last_mut() else {
             return self.model(part);
         };
         if !message.text.is_empty() && !part.text.is_empty() {
-            message.text.push_str("\n\n");
+            message.text.push_str(between);
         }
         message.text.push_str(&part.text);
         message.calls.extend(part.calls);

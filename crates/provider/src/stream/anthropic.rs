@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -113,9 +113,15 @@ impl Block {
     }
 }
 
+/// Here the tokens of the cache are not among those of the input.
 fn usage(at: &Value, said: &mut Said) -> Result<(), ProviderError> {
     if let Some(usage) = field(at, "usage")? {
-        said.count(field(usage, "input_tokens")?, field(usage, "output_tokens")?);
+        let cache_read = tokens(usage, "cache_read_input_tokens")?;
+        let cache_write = tokens(usage, "cache_creation_input_tokens")?;
+        let fresh = tokens(usage, "input_tokens")?;
+        let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
+        let output = tokens(usage, "output_tokens")?;
+        said.count(Usage { input, output, cache_read, cache_write });
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -17,8 +17,13 @@ pub(super) struct Parts {
 impl Answer for Parts {
     fn event(&mut self, event: &Value, said: &mut Said) -> Result<(), ProviderError> {
         if let Some(usage) = field(event, "usage_metadata")? {
-            let output = field(usage, "candidates_token_count")?;
-            said.count(field(usage, "prompt_token_count")?, output);
+            let thoughts = tokens(usage, "thoughts_token_count")?;
+            said.count(Usage {
+                input: tokens(usage, "prompt_token_count")?,
+                output: tokens(usage, "candidates_token_count")?.saturating_add(thoughts),
+                cache_read: tokens(usage, "cached_content_token_count")?,
+                cache_write: 0,
+            });
         }
         let feedback = field(event, "prompt_feedback")?.unwrap_or(&Value::Null);
         if field(feedback, "block_reason")?.is_some() {

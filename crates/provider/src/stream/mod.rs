@@ -10,9 +10,10 @@ mod repeatable;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Format, ProviderError, WireCall, calls};
+use crate::{Format, ProviderError, WireCall, calls, json::field};
 use frames::Frames;
 
 /// Bytes of one answer, unless told otherwise.
@@ -36,11 +37,18 @@ pub enum Finish {
 }
 
 /// What an answer cost, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
+    /// All that went in, from the cache or not.
     pub input: u64,
+    /// All that came out, thoughts too.
     pub output: u64,
+    /// What of the input was read from the provider's cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// What of the input was written to it.
+    #[serde(default)]
+    pub cache_write: u64,
 }
 
 /// A whole answer.
@@ -154,15 +162,28 @@ struct Said {
 
 impl Said {
     /// Counts grow, and some formats send them in parts.
-    fn count(&mut self, input: Option<&Value>, output: Option<&Value>) {
-        let number = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
-        let (input, output) = (number(input), number(output));
-        if input > 0 || output > 0 {
-            let old = self.usage.unwrap_or_default();
-            self.usage =
-                Some(Usage { input: input.max(old.input), output: output.max(old.output) });
+    fn count(&mut self, new: Usage) {
+        if new == Usage::default() {
+            return;
         }
+        let old = self.usage.unwrap_or_default();
+        self.usage = Some(Usage {
+            input: new.input.max(old.input),
+            output: new.output.max(old.output),
+            cache_read: new.cache_read.max(old.cache_read),
+            cache_write: new.cache_write.max(old.cache_write),
+        });
     }
+}
+
+/// A count, where there may be none.
+fn tokens(at: &Value, name: &str) -> Result<u64, ProviderError> {
+    Ok(field(at, name)?.and_then(Value::as_u64).unwrap_or(0))
+}
+
+/// What a cost is broken down into.
+fn details<'a>(at: &'a Value, name: &str) -> Result<&'a Value, ProviderError> {
+    Ok(field(at, name)?.unwrap_or(&Value::Null))
 }
 
 /// An answer that grows event by event.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, details, tokens};
 use crate::{
     ProviderError, call,
     json::{field, list, text},
@@ -27,7 +27,15 @@ struct Piece {
 impl Answer for Chat {
     fn event(&mut self, event: &Value, said: &mut Said) -> Result<(), ProviderError> {
         if let Some(usage) = field(event, "usage")? {
-            said.count(field(usage, "prompt_tokens")?, field(usage, "completion_tokens")?);
+            let details = details(usage, "prompt_tokens_details")?;
+            said.count(Usage {
+                input: tokens(usage, "prompt_tokens")?,
+                output: tokens(usage, "completion_tokens")?,
+                // One of those that imitate the format has it outside.
+                cache_read: tokens(details, "cached_tokens")?
+                    .max(tokens(usage, "prompt_cache_hit_tokens")?),
+                cache_write: tokens(details, "cache_write_tokens")?,
+            });
         }
         for choice in list(event, "choices")? {
             if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said, remote};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, details, remote, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -84,7 +84,13 @@ impl Items {
             }
         }
         if let Some(usage) = field(response, "usage")? {
-            said.count(field(usage, "input_tokens")?, field(usage, "output_tokens")?);
+            let details = details(usage, "input_tokens_details")?;
+            said.count(Usage {
+                input: tokens(usage, "input_tokens")?,
+                output: tokens(usage, "output_tokens")?,
+                cache_read: tokens(details, "cached_tokens")?,
+                cache_write: tokens(details, "cache_write_tokens")?,
+            });
         }
         said.finish = Some(self.finish(response)?);
         Ok(())

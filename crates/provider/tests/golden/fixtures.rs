@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tool::{Block, ToolInfo};
 
 /// The smallest PNG there is.
-const PIXEL: &[u8] =
+pub(crate) const PIXEL: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
 fn folder() -> PathBuf {
@@ -21,13 +21,17 @@ fn read(path: &str) -> Value {
 
 /// Compares with `<format>/<name>.json`, or writes it.
 pub(crate) fn compare(format: Format, name: &str, found: &Value) {
-    let path = format!("{format}/{name}.json");
+    compare_file(&format!("{format}/{name}.json"), found);
+}
+
+/// Compares with a file, or writes it.
+pub(crate) fn compare_file(path: &str, found: &Value) {
     if std::env::var_os("UPDATE_FIXTURES").is_some() {
         let text = serde_json::to_string_pretty(found).unwrap();
-        fs::write(folder().join(&path), text + "\n").unwrap();
+        fs::write(folder().join(path), text + "\n").unwrap();
         return;
     }
-    assert_eq!(&read(&path), found, "{path}");
+    assert_eq!(&read(path), found, "{path}");
 }
 
 /// Compares `expected` of each case in `<format>/<name>.json` with what `run` makes of it.
@@ -128,7 +132,7 @@ pub(crate) fn assembled(outcome: &Result<Assembled, ProviderError>) -> Value {
             "text": text,
             "calls": calls.iter().map(call).collect::<Vec<_>>(),
             "finish": format!("{finish:?}"),
-            "usage": usage.map(|usage| [usage.input, usage.output]),
+            "usage": usage,
             "message": message,
         }),
         Err(error) => json!({"error": error.to_string()}),

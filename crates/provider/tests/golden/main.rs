@@ -4,9 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod conversations;
 mod cuts;
 mod fixtures;
 mod odd;
+mod replies;
+mod talks;
 
 use provider::{Assembler, Format, calls, definitions, parse_results, write_results};
 use serde_json::{Value, json};
