@@ -1,9 +1,18 @@
-//! Approvals, grants and permissions, from outside.
+//! The database, from outside. This file has approvals, grants and permissions.
 #![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
+
+mod agents;
+mod claims;
+mod notes;
+mod sessions;
+mod tasks;
+mod tokens;
+mod undo;
 
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -11,8 +20,8 @@ use std::{
 use insta::assert_json_snapshot;
 use serde_json::json;
 use store::{
-    Answer, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, Db, Decision, NewApproval,
-    Permission, PermissionState, Wanted, Which,
+    Answer, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, By, Db, Decision, Journal,
+    NewApproval, Permission, PermissionState, Wanted, Which,
 };
 use tempfile::TempDir;
 use tool::{CallIds, Capability, Clock, Digest, Effect, Effects, Place};
@@ -32,6 +41,11 @@ fn at(seconds: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
+/// A call of its own, at `seconds`.
+fn by(seconds: u64) -> By {
+    By { call: CallIds::new(Arc::new(Noon)).next(), now: at(seconds) }
+}
+
 /// A data folder with a database.
 struct Setup {
     db: Db,
@@ -44,8 +58,16 @@ impl Setup {
         Self { db: Db::open(&dir.path().join("data")).await.unwrap(), dir }
     }
 
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
     async fn another(&self) -> Db {
-        Db::open(&self.dir.path().join("data")).await.unwrap()
+        Db::open(&self.data()).await.unwrap()
+    }
+
+    fn journal(&self) -> Journal {
+        Journal::open(&self.data(), Arc::new(Noon)).unwrap()
     }
 
     /// Asks at 100, until 200.
@@ -529,6 +551,32 @@ async fn a_database_of_the_first_format_is_taken_over() {
     let db = Db::open(dir.path()).await.unwrap();
     let old = db.approval(&"0123456z".parse().unwrap(), at(150)).await.unwrap().unwrap();
     assert_eq!(old.request.scopes, ["exact", "folder:src"]);
+}
+
+#[tokio::test]
+async fn a_database_of_the_second_format_is_taken_over() {
+    let dir = TempDir::new().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("toolgate.db")).unwrap();
+    conn.execute_batch(include_str!("../../src/db/schema.sql")).unwrap();
+    conn.execute_batch(include_str!("../../src/db/schema_2.sql")).unwrap();
+    conn.execute_batch(
+        "INSERT INTO permissions (user, agent, capability, state, changed_by, changed_at)
+         VALUES ('ada', 'main', 'exec', 'granted', 'owner', 1);
+         INSERT INTO sources VALUES ('ada', 'main', 's1', 'https://example.org/', 'call', 1);
+         PRAGMA user_version = 2;",
+    )
+    .unwrap();
+    drop(conn);
+    for _ in 0..2 {
+        let db = Db::open(dir.path()).await.unwrap();
+        assert_eq!(db.permissions(Some("ada")).await.unwrap().len(), 1);
+        let new = tool::NewNote { title: "x".into(), ..tool::NewNote::default() };
+        db.add_note("ada", new, by(1)).await.unwrap();
+    }
+    let conn = rusqlite::Connection::open(dir.path().join("toolgate.db")).unwrap();
+    let format: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    let kept: i64 = conn.query_row("SELECT count(*) FROM sources", [], |row| row.get(0)).unwrap();
+    assert_eq!((format, kept), (3, 1));
 }
 
 /// Advisory approval-021.
