@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -115,7 +115,12 @@ impl Block {
 
 fn usage(at: &Value, said: &mut Said) -> Result<(), ProviderError> {
     if let Some(usage) = field(at, "usage")? {
-        said.count(field(usage, "input_tokens")?, field(usage, "output_tokens")?);
+        // What went through the cache is counted apart.
+        let cached = tokens(field(usage, "cache_read_input_tokens")?);
+        let kept = tokens(field(usage, "cache_creation_input_tokens")?);
+        let new = tokens(field(usage, "input_tokens")?);
+        let input = new.saturating_add(kept).saturating_add(cached);
+        said.count(Usage { input, cached, output: tokens(field(usage, "output_tokens")?) });
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -17,8 +17,14 @@ pub(super) struct Parts {
 impl Answer for Parts {
     fn event(&mut self, event: &Value, said: &mut Said) -> Result<(), ProviderError> {
         if let Some(usage) = field(event, "usage_metadata")? {
-            let output = field(usage, "candidates_token_count")?;
-            said.count(field(usage, "prompt_token_count")?, output);
+            // Thoughts are counted apart, and paid for all the same.
+            let thoughts = tokens(field(usage, "thoughts_token_count")?);
+            let spoken = tokens(field(usage, "candidates_token_count")?);
+            said.count(Usage {
+                input: tokens(field(usage, "prompt_token_count")?),
+                cached: tokens(field(usage, "cached_content_token_count")?),
+                output: spoken.saturating_add(thoughts),
+            });
         }
         let feedback = field(event, "prompt_feedback")?.unwrap_or(&Value::Null);
         if field(feedback, "block_reason")?.is_some() {

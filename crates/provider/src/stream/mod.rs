@@ -37,9 +37,12 @@ pub enum Finish {
 
 /// What an answer cost, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct Usage {
+    /// Read, from the provider's cache too.
     pub input: u64,
+    /// Of these, read from the cache, which costs less.
+    pub cached: u64,
+    /// Written, thoughts included.
     pub output: u64,
 }
 
@@ -154,15 +157,21 @@ struct Said {
 
 impl Said {
     /// Counts grow, and some formats send them in parts.
-    fn count(&mut self, input: Option<&Value>, output: Option<&Value>) {
-        let number = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
-        let (input, output) = (number(input), number(output));
-        if input > 0 || output > 0 {
+    fn count(&mut self, counted: Usage) {
+        if counted != Usage::default() {
             let old = self.usage.unwrap_or_default();
-            self.usage =
-                Some(Usage { input: input.max(old.input), output: output.max(old.output) });
+            self.usage = Some(Usage {
+                input: counted.input.max(old.input),
+                cached: counted.cached.max(old.cached),
+                output: counted.output.max(old.output),
+            });
         }
     }
+}
+
+/// How many tokens; none if nothing is said.
+fn tokens(at: Option<&Value>) -> u64 {
+    at.and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// An answer that grows event by event.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, tokens};
 use crate::{
     ProviderError, call,
     json::{field, list, text},
@@ -27,7 +27,12 @@ struct Piece {
 impl Answer for Chat {
     fn event(&mut self, event: &Value, said: &mut Said) -> Result<(), ProviderError> {
         if let Some(usage) = field(event, "usage")? {
-            said.count(field(usage, "prompt_tokens")?, field(usage, "completion_tokens")?);
+            let details = field(usage, "prompt_tokens_details")?.unwrap_or(&Value::Null);
+            said.count(Usage {
+                input: tokens(field(usage, "prompt_tokens")?),
+                cached: tokens(field(details, "cached_tokens")?),
+                output: tokens(field(usage, "completion_tokens")?),
+            });
         }
         for choice in list(event, "choices")? {
             if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {

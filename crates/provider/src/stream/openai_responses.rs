@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said, remote};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, remote, tokens};
 use crate::{
     ProviderError,
     json::{field, list, text},
@@ -84,7 +84,12 @@ impl Items {
             }
         }
         if let Some(usage) = field(response, "usage")? {
-            said.count(field(usage, "input_tokens")?, field(usage, "output_tokens")?);
+            let details = field(usage, "input_tokens_details")?.unwrap_or(&Value::Null);
+            said.count(Usage {
+                input: tokens(field(usage, "input_tokens")?),
+                cached: tokens(field(details, "cached_tokens")?),
+                output: tokens(field(usage, "output_tokens")?),
+            });
         }
         said.finish = Some(self.finish(response)?);
         Ok(())

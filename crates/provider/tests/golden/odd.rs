@@ -1,7 +1,7 @@
 //! Whatever a model, a client or a server sends: no panic, and one answer.
 
 use proptest::prelude::*;
-use provider::{Assembler, Format, ProviderError, calls, parse_results, write_results};
+use provider::{Assembler, Format, ProviderError, Usage, calls, parse_results, write_results};
 use serde_json::{Value, json};
 
 use crate::fixtures;
@@ -19,6 +19,41 @@ fn an_answer_without_ids_gets_them_in_its_message_too() {
     assert_eq!(ids, ["call_1", "call_0"]);
     assert_eq!(answer.message["tool_calls"][0]["id"], "call_1");
     assert_eq!(answer.message["tool_calls"][1]["id"], "call_0");
+}
+
+#[test]
+fn what_is_paid_for_is_counted_wherever_a_provider_puts_it() {
+    for (format, answer) in [
+        (
+            Format::OpenAi,
+            json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "hi"}}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 9,
+                    "prompt_tokens_details": {"cached_tokens": 80}}}),
+        ),
+        (
+            Format::OpenAiResponses,
+            json!({"object": "response", "status": "completed", "output": [],
+                "usage": {"input_tokens": 100, "output_tokens": 9,
+                    "input_tokens_details": {"cached_tokens": 80}}}),
+        ),
+        (
+            Format::Anthropic,
+            json!({"type": "message", "content": [], "stop_reason": "end_turn",
+                "usage": {"input_tokens": 5, "cache_creation_input_tokens": 15,
+                    "cache_read_input_tokens": 80, "output_tokens": 9}}),
+        ),
+        (
+            Format::Gemini,
+            json!({"candidates": [{"content": {"parts": []}, "finishReason": "STOP"}],
+                "usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 80,
+                    "candidatesTokenCount": 2, "thoughtsTokenCount": 7}}),
+        ),
+    ] {
+        let mut assembler = Assembler::new(format);
+        assembler.push(format!("data: {answer}\n\n").as_bytes()).unwrap();
+        let usage = assembler.finish().unwrap().usage;
+        assert_eq!(usage, Some(Usage { input: 100, cached: 80, output: 9 }), "{format}");
+    }
 }
 
 #[test]
