@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
@@ -48,6 +48,17 @@ pub struct AgentsParts {
 #[derive(Debug, Clone)]
 pub struct Agents(pub(crate) Arc<Inner>);
 
+/// Agents that somebody else keeps: what a gate knows of those that call through it.
+#[derive(Debug, Clone, Default)]
+pub struct WeakAgents(Weak<Inner>);
+
+impl WeakAgents {
+    /// The agents, if they are still there.
+    pub fn upgrade(&self) -> Option<Agents> {
+        self.0.upgrade().map(Agents)
+    }
+}
+
 pub(crate) struct Inner {
     pub(crate) gate: Gate,
     pub(crate) models: ArcSwap<Models>,
@@ -90,6 +101,11 @@ impl Agents {
             clock,
             listeners: RwLock::default(),
         }))
+    }
+
+    /// The same, kept by somebody else.
+    pub fn downgrade(&self) -> WeakAgents {
+        WeakAgents(Arc::downgrade(&self.0))
     }
 
     /// Lets somebody hear what goes on in all sessions.

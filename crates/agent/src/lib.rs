@@ -21,9 +21,10 @@ mod run;
 mod sessions;
 mod transcript;
 
-pub use agents::{Agents, AgentsParts, key_of, new_id};
+pub use agents::{Agents, AgentsParts, WeakAgents, key_of, new_id};
 pub use calls::request;
 pub use error::AgentError;
 pub use events::{Event, Listener, Sink};
 pub use input::{Answer, Input};
+pub use model::Models;
 pub use names::{check_name, is_reserved, request_name, request_of_call};

@@ -539,5 +539,10 @@ pub(crate) fn took(note: &CallNote) -> Duration {
 }
 
 fn plus(one: Usage, other: Usage) -> Usage {
-    Usage { input: one.input + other.input, output: one.output + other.output }
+    Usage {
+        input: one.input.saturating_add(other.input),
+        output: one.output.saturating_add(other.output),
+        cache_read: one.cache_read.saturating_add(other.cache_read),
+        cache_write: one.cache_write.saturating_add(other.cache_write),
+    }
 }

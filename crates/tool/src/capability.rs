@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, ToolError, nearest};
+use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, Sessions, ToolError, nearest};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(
@@ -81,6 +81,10 @@ pub trait Capabilities: fmt::Debug + Send + Sync {
     fn net(&self, caller: &Caller) -> Result<Arc<dyn Net>, ToolError>;
     /// What runs commands for `caller`.
     fn exec(&self, caller: &Caller) -> Result<Arc<dyn Exec>, ToolError>;
+    /// The conversations of agents, if this deployment keeps any.
+    fn sessions(&self) -> Option<Arc<dyn Sessions>> {
+        None
+    }
     /// Where large outputs go.
     fn artifacts(&self) -> Arc<dyn ArtifactStore>;
     /// The time.

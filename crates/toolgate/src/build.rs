@@ -3,10 +3,11 @@
 use std::{
     ops::Deref,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
+use agent::{Agents, AgentsParts, Models};
 use config::Config;
 use gate::{Approver, Hook, Observer, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
@@ -49,6 +50,7 @@ pub struct Gate {
     world: Arc<World>,
     runner: Arc<Runner>,
     programs: Arc<Programs>,
+    agents: Agents,
     data: PathBuf,
     pub(crate) definitions: Arc<Definitions>,
 }
@@ -82,6 +84,11 @@ impl Gate {
     /// What runs commands.
     pub const fn runner(&self) -> &Arc<Runner> {
         &self.runner
+    }
+
+    /// Those who speak to models.
+    pub const fn agents(&self) -> &Agents {
+        &self.agents
     }
 
     /// The files and everything else tools can be given.
@@ -218,10 +225,15 @@ impl GateBuilder {
         let programs = Arc::new(Programs::new(runner.clone(), &self.config));
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
+        let known = Arc::<OnceLock<_>>::default();
         let parts = Parts {
             redactor: redactor(&self.config, &data)?,
             config: self.config,
-            world: Arc::new(Everything { world: world.clone(), runner: runner.clone() }),
+            world: Arc::new(Everything {
+                world: world.clone(),
+                runner: runner.clone(),
+                agents: known.clone(),
+            }),
             journal,
             emergency: EmergencyFile::open(&data)?,
             data: data.clone(),
@@ -230,7 +242,12 @@ impl GateBuilder {
             observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let gate = Gate { inner, world, runner, programs, data, definitions: Arc::default() };
+        let agents =
+            Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
+        // Nobody else can have set it.
+        let _ = known.set(agents.downgrade());
+        let definitions = Arc::default();
+        let gate = Gate { inner, world, runner, programs, agents, data, definitions };
         gate.warn();
         Ok(gate)
     }

@@ -1,9 +1,10 @@
 //! Everything a gate can hand to a tool.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use agent::WeakAgents;
 use services::Runner;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, ToolError};
+use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Sessions, ToolError};
 use world::World;
 
 /// The world, and what runs commands in it.
@@ -11,6 +12,8 @@ use world::World;
 pub(crate) struct Everything {
     pub(crate) world: Arc<World>,
     pub(crate) runner: Arc<Runner>,
+    /// Filled in when there are agents; they have the gate, which has this.
+    pub(crate) agents: Arc<OnceLock<WeakAgents>>,
 }
 
 impl Capabilities for Everything {
@@ -24,6 +27,11 @@ impl Capabilities for Everything {
 
     fn exec(&self, _: &Caller) -> Result<Arc<dyn Exec>, ToolError> {
         Ok(self.runner.clone())
+    }
+
+    fn sessions(&self) -> Option<Arc<dyn Sessions>> {
+        let agents = self.agents.get().and_then(WeakAgents::upgrade)?;
+        Some(Arc::new(agents))
     }
 
     fn artifacts(&self) -> Arc<dyn ArtifactStore> {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, check::Check,
+    approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat, check::Check,
     completions::Completions, doctor::Doctor, emergency::Emergency, history::History, man::Man,
     permissions::Permissions, policy::Policy, run::RunProgram, tools::Tools, tour::Tour,
     undo::Undo,
@@ -52,6 +52,7 @@ pub(crate) struct Identity {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(Chat),
     Call(CallTool),
     Run(RunProgram),
     Tools(Tools),

@@ -20,6 +20,12 @@ pub(crate) fn line(text: impl std::fmt::Display) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
+/// Prints a part of a line.
+pub(crate) fn part(text: impl std::fmt::Display) {
+    let mut out = io::stdout();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
+}
+
 /// Prints JSON: in one line for programs, over several for a person at a terminal.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let text = if io::stdout().is_terminal() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use provider::{DefinitionList, Format, ProviderError, WireCall, arguments, calls, results};
+use provider::{DefinitionList, Format, ProviderError, WireCall, calls, results};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tool::{Caller, Outcome};
@@ -36,21 +36,12 @@ impl Gate {
         let calls = calls(format, message)?;
         let definitions = self.definitions(caller, format);
         let requests = calls.iter().map(|call| {
-            let request = self.request(caller, &definitions, call);
+            let name = definitions.names.inward(&call.name).into_owned();
+            let request = agent::request(self, caller, &WireCall { name, ..call.clone() });
             Request { cancel: cancel.child_token(), ..request }
         });
         let outcomes = self.run_all(caller, requests.collect()).await;
         let answers: Vec<_> = calls.iter().zip(&outcomes).collect();
         Ok(Answered { results: results(format, &answers), outcomes })
-    }
-
-    /// The call with the names we gave tool and parameters before they went out.
-    fn request(&self, caller: &Caller, sent: &DefinitionList, call: &WireCall) -> Request {
-        let name = sent.names.inward(&call.name);
-        let args = call.args.clone().map(|args| match self.view(caller).find(&name) {
-            gate::Found::Tool(entry) => arguments(entry.info(), args),
-            gate::Found::Withheld(..) | gate::Found::Unavailable(..) | gate::Found::Unknown => args,
-        });
-        Request { provider_call_id: call.id.clone(), ..Request::with(&name, args) }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod call;
+pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod doctor;
@@ -30,6 +31,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Call(command) => command.run(&global).await,
         Command::Run(command) => command.run(&global).await,
         Command::Tools(command) => command.run(&global),
+        Command::Chat(command) => command.run(&global).await,
         Command::Check(command) => command.run(&global).await,
         Command::Approvals(command) => command.run(&global).await,
         Command::Permissions(command) => command.run(&global).await,

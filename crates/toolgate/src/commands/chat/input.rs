@@ -71,7 +71,11 @@ impl Lines {
             let count = io::BufReader::with_capacity(1, limited).read_line(&mut line)?;
             Ok::<_, io::Error>((count > 0).then_some(line))
         });
-        let line = read.await?.context("cannot read what was typed")?;
+        let line = tokio::select! {
+            line = read => line?.context("cannot read what was typed")?,
+            // Nobody is at work, so there is nothing to stop but this.
+            _ = tokio::signal::ctrl_c() => None,
+        };
         Ok(line.map_or(Asked::End, |line| Asked::read(&line)))
     }
 }
