@@ -201,10 +201,7 @@ impl Inner {
     }
 
     /// The session `caller` speaks in, and as whom its agent acts there.
-    pub(crate) async fn open(
-        &self,
-        caller: &Caller,
-    ) -> Result<(Session, Arc<Caller>), AgentError> {
+    pub(crate) async fn open(&self, caller: &Caller) -> Result<(Session, Arc<Caller>), AgentError> {
         let key = key_of(caller);
         check_name(&key.name)?;
         let db = self.gate.db().await?;
@@ -277,8 +274,10 @@ impl Inner {
             provider: Some(choice.provider.as_str().into()),
             ..Caller::clone(&acting)
         });
-        options.max_tokens = options.max_tokens.or(agent.max_tokens.as_ref().map(|most| most.value.into()));
-        options.temperature = options.temperature.or(agent.temperature.as_ref().map(|set| set.value.as_f64()));
+        options.max_tokens =
+            options.max_tokens.or(agent.max_tokens.as_ref().map(|most| most.value.into()));
+        options.temperature =
+            options.temperature.or(agent.temperature.as_ref().map(|set| set.value.as_f64()));
         let own = own_prompt(&agent).await?;
         let system = prompt::system(&caller, own.as_deref(), system.as_deref());
         let mut limits = limits(&agent);
@@ -352,18 +351,27 @@ impl Inner {
                 entry.agent == key.agent && call.id.is_some() && entry.provider_call_id == call.id
             });
             let Some(entry) = entry else {
-                return failed(call, "interrupted: the process ended before this call began; it did not run");
+                return failed(
+                    call,
+                    "interrupted: the process ended before this call began; it did not run",
+                );
             };
             match (&entry.status, &entry.error_type) {
                 (Status::Success, _) => {
-                    let text = entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
+                    let text = entry
+                        .output
+                        .as_str()
+                        .map_or_else(|| entry.output.to_string(), str::to_owned);
                     WireResult { is_error: false, ..failed(call, text) }
                 }
                 (_, Some(error)) => {
                     let message = entry.message.as_str().unwrap_or("it did not end as it should");
                     failed(call, format!("{error}: {message}"))
                 }
-                (_, None) => failed(call, "interrupted: the process ended while this call ran; look before you do it again"),
+                (_, None) => failed(
+                    call,
+                    "interrupted: the process ended while this call ran; look before you do it again",
+                ),
             }
         };
         Ok(calls.iter().map(one).collect())

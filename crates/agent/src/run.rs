@@ -267,7 +267,11 @@ impl Run<'_> {
         let theirs: Vec<_> = theirs.into_iter().enumerate().map(|(n, c)| given(n, c)).collect();
         let parked = Parked {
             kept: called.into_iter().map(|called| called.kept).collect(),
-            theirs: theirs.iter().map(|call| call.id.clone().unwrap_or_default()).zip(ids).collect(),
+            theirs: theirs
+                .iter()
+                .map(|call| call.id.clone().unwrap_or_default())
+                .zip(ids)
+                .collect(),
         };
         let standing = json!(Standing { by_itself: None, parked: Some(parked) });
         self.change(SessionChange { run: Some(standing), ..SessionChange::default() }).await?;
@@ -320,7 +324,10 @@ impl Run<'_> {
         let (now, late) = calls.split_at_checked(allowed).unwrap_or((calls, &[]));
         let mut called = call_all(self, now).await;
         called.extend(late.iter().map(|call| {
-            Called::refused(call, "rate_limited: this run has used up its calls; this one did not run")
+            Called::refused(
+                call,
+                "rate_limited: this run has used up its calls; this one did not run",
+            )
         }));
         self.notes.extend(called.iter().filter_map(|called| called.note.clone()));
         self.account(Spent { calls: called.len() as u64, ..Spent::default() }).await;
@@ -442,7 +449,8 @@ impl Run<'_> {
         let tail = self.messages.split_off(at);
         let head = std::mem::take(&mut self.messages);
         let summary = self.sum_up(&head).await;
-        let number = transcript::add_summary(self.db, &self.session.key, &summary, self.now()).await?;
+        let number =
+            transcript::add_summary(self.db, &self.session.key, &summary, self.now()).await?;
         transcript::add(self.db, &self.session.key, &tail, self.now()).await?;
         let from = SessionChange { context_from: Some(number), ..SessionChange::default() };
         self.change(from).await?;
@@ -517,7 +525,6 @@ impl Run<'_> {
     fn now(&self) -> std::time::SystemTime {
         self.agents.clock.now()
     }
-
 }
 
 /// The results in what is new, taken out.
