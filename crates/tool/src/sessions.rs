@@ -319,10 +319,8 @@ pub trait Sessions: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<SessionInfo, ToolError>>;
 
     /// The agents that `caller` may start.
-    fn agents<'a>(
-        &'a self,
-        caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Vec<AgentInfo>, ToolError>>;
+    fn agents<'a>(&'a self, caller: &'a Caller)
+    -> BoxFuture<'a, Result<Vec<AgentInfo>, ToolError>>;
 }
 
 /// What was said in a session.
@@ -368,7 +366,9 @@ impl Conversations {
         self.plan.require(need)?;
         self.live.check()?;
         self.sessions.as_deref().ok_or_else(|| {
-            ToolError::failed("conversations are kept by the server; start it with `toolgate serve`")
+            ToolError::failed(
+                "conversations are kept by the server; start it with `toolgate serve`",
+            )
         })
     }
 }

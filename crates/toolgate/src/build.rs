@@ -242,8 +242,7 @@ impl GateBuilder {
             observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let agents =
-            Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
+        let agents = Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
         let definitions = Arc::default();

@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use agent::WeakAgents;
 use services::Runner;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Sessions, ToolError};
+use tool::{
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Sessions, ToolError,
+};
 use world::World;
 
 /// The world, and what runs commands in it.
