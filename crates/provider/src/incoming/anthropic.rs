@@ -20,7 +20,7 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     if let Some(system) = field(body, "system")? {
         reader.system(plain(system, "system")?);
     }
-    for (index, item) in list(body, "messages")?.iter().enumerate() {
+    for (index, item) in super::messages(body, "messages")?.iter().enumerate() {
         message(item, &mut reader).at("messages", index)?;
     }
     let (system, messages) = reader.end()?;

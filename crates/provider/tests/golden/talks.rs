@@ -268,7 +268,8 @@ pub(crate) fn replies() -> Vec<(&'static str, Reply)> {
         status: "success".to_owned(),
         duration_ms: 3,
     };
-    let odd = json!({"q": "ß „ “ \u{2028} \u{85}\n{\"}", "n": [1, 2.5, null], "deep": {"a": {}}});
+    // In the order of the names, in which JSON is written unless it keeps another.
+    let odd = json!({"deep": {"a": {}}, "n": [1, 2.5, null], "q": "ß „ “ \u{2028} \u{85}\n{\"}"});
     let two = || vec![call("call_1", "find", odd.clone()), call("call_2", "list", json!({}))];
     vec![
         ("text", reply("Hello. ß \u{1f600}\r\n\n\u{2028}data: x\u{85}", vec![], Finish::Stop)),
