@@ -16,6 +16,9 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     if !list(body, "mcp_servers")?.is_empty() {
         return Err(ProviderError::asked("mcp_servers", "`tools`"));
     }
+    if field(body, "thread")?.is_some() {
+        return Err(ProviderError::Thread);
+    }
     let mut reader = Reader::default();
     if let Some(system) = field(body, "system")? {
         reader.system(plain(system, "system")?);

@@ -213,6 +213,7 @@ fn own_message(format: Format) -> Value {
         Format::OpenAiResponses => json!([
             {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "c2VjcmV0"},
             {"id": "rs_2", "type": "reasoning", "summary": []},
+            {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "Let me think.", "annotations": []}]},
             {"id": "fc_1", "type": "function_call", "call_id": "call_0", "name": "get_weather", "arguments": args.to_string(), "status": "completed"},
         ]),
         Format::Anthropic => json!({"role": "assistant", "content": [

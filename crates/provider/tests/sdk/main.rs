@@ -1,5 +1,6 @@
 //! The official SDKs as judges of our formats: `check.py` holds everything we send against their typed
-//! models, and a large collection of schemas from real APIs too.
+//! models, and a large collection of schemas from real APIs too; `clients.py` lets their clients talk to
+//! a server on loopback that answers with what we write.
 //!
 //! Needs Python 3 and a package index the first time; what is installed is kept in the target folder.
 #![expect(clippy::disallowed_methods, reason = "a test runs the programs it needs")]
@@ -21,6 +22,8 @@ fn main() -> Result<()> {
     let folder = installed()?;
     let script = here.join("check.py");
     run(Command::new(folder.join("venv/bin/python"))
+        // Nothing is written beside the scripts.
+        .arg("-B")
         .arg(script)
         .arg(env::current_exe()?)
         .arg(folder.join("schemas")))?;
