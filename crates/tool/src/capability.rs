@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, ToolError, nearest};
+use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, OwnData, ToolError, nearest};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl FromStr for Capability {
 }
 
 /// What stands behind the handles of a [`crate::ToolContext`]. The gate is given one of these.
-pub trait Capabilities: fmt::Debug + Send + Sync {
+pub trait Capabilities: OwnData {
     /// The files `caller` works on.
     fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError>;
     /// The network, as far as `caller` reaches.

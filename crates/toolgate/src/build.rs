@@ -11,7 +11,7 @@ use config::Config;
 use gate::{Approver, Hook, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
 use services::Runner;
-use store::{EmergencyFile, Journal, StoreError};
+use store::{EmergencyFile, Journal, LazyDb, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
@@ -206,6 +206,7 @@ impl GateBuilder {
             upkeep::start(&data, &self.config, &journal, &world, &clock);
             journal
         };
+        let db = Arc::new(LazyDb::new(data.clone()));
         let runner = Arc::new(Runner::new(world.clone(), &self.config));
         let programs = Arc::new(Programs::new(runner.clone(), &self.config));
         let mut hooks = self.hooks;
@@ -213,10 +214,14 @@ impl GateBuilder {
         let parts = Parts {
             redactor: redactor(&self.config, &data)?,
             config: self.config,
-            world: Arc::new(Everything { world: world.clone(), runner: runner.clone() }),
+            world: Arc::new(Everything {
+                world: world.clone(),
+                runner: runner.clone(),
+                db: db.clone(),
+            }),
             journal,
             emergency: EmergencyFile::open(&data)?,
-            data: data.clone(),
+            db,
             approvers: self.approvers,
             hooks,
         };

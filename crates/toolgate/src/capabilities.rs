@@ -2,15 +2,36 @@
 
 use std::sync::Arc;
 
-use services::Runner;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, ToolError};
+use services::{Runner, Shelf};
+use store::LazyDb;
+use tool::{
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Notes, OwnData, Tasks,
+    ToolError,
+};
 use world::World;
 
-/// The world, and what runs commands in it.
+/// The world, what runs commands in it, and what is kept for users.
 #[derive(Debug)]
 pub(crate) struct Everything {
     pub(crate) world: Arc<World>,
     pub(crate) runner: Arc<Runner>,
+    pub(crate) db: Arc<LazyDb>,
+}
+
+impl Everything {
+    fn shelf(&self, caller: &Caller) -> Arc<Shelf> {
+        Arc::new(Shelf::new(self.db.clone(), self.world.clock(), caller))
+    }
+}
+
+impl OwnData for Everything {
+    fn notes(&self, caller: &Caller) -> Result<Arc<dyn Notes>, ToolError> {
+        Ok(self.shelf(caller))
+    }
+
+    fn tasks(&self, caller: &Caller) -> Result<Arc<dyn Tasks>, ToolError> {
+        Ok(self.shelf(caller))
+    }
 }
 
 impl Capabilities for Everything {
