@@ -5,7 +5,7 @@
 use serde_json::json;
 use tool::{
     Info,
-    Profile::{self, Coding, Gateway, Messaging, Minimal},
+    Profile::{self, Coding, Gateway, Messaging},
     Section, ToolInfo,
 };
 
