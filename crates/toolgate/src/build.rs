@@ -65,7 +65,8 @@ impl Gate {
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         policy::shell::check_safe_bins(&config.tools.exec)?;
-        let redactor = redactor(&config, &self.data)?;
+        let (models, redactor) = models(&config, &self.data)?;
+        self.agents.configure(models);
         self.world.door().configure(NetSettings::new(&config.tools.web));
         self.runner.configure(&config);
         self.programs.configure(&config);
@@ -227,8 +228,9 @@ impl GateBuilder {
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
         let known = Arc::<OnceLock<_>>::default();
+        let (models, redactor) = models(&self.config, &data)?;
         let parts = Parts {
-            redactor: redactor(&self.config, &data)?,
+            redactor,
             config: self.config,
             world: Arc::new(Everything {
                 world: world.clone(),
@@ -244,7 +246,7 @@ impl GateBuilder {
             observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let agents = Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
+        let agents = Agents::new(AgentsParts { gate: inner.clone(), models, clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
         let definitions = Arc::default();
@@ -254,12 +256,15 @@ impl GateBuilder {
     }
 }
 
-fn redactor(config: &Config, data: &Path) -> Result<Redactor, BuildError> {
+/// The models there are, and what takes their keys and all other secrets out.
+fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
     let key = redaction_key(data);
     let key = key.map_err(|source| BuildError::Key { data: data.to_owned(), source })?;
     let secrets = config::resolve_secrets(config, config::environment)?;
-    let secrets = secrets.into_iter().map(|(name, value)| (name, value.reveal().to_owned()));
-    Ok(Redactor::new(&key, secrets))
+    let models = Models::new(config, config::environment, &secrets);
+    let secrets = models.secrets().into_iter().chain(secrets);
+    let secrets = secrets.map(|(name, value)| (name, value.reveal().to_owned()));
+    Ok((models, Redactor::new(&key, secrets)))
 }
 
 fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettings {

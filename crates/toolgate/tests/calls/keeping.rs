@@ -10,7 +10,7 @@ impl Setup {
     /// The result of a call that must succeed, and the call.
     async fn kept(&self, name: &str, args: Value) -> (Value, CallId) {
         let outcome = self.outcome(name, args).await;
-        let Outcome::Success { result, meta } = outcome else { panic!("{outcome:?}") };
+        let Outcome::Success { result, meta, .. } = outcome else { panic!("{outcome:?}") };
         (result, meta.call_id)
     }
 
