@@ -92,7 +92,7 @@ async fn who_may_start_whom() {
 async fn a_child_can_be_told_something_and_ended() {
     let setup = Setup::answering("", |request| match (is_child(request), results(request)) {
         (true, _) if request.body.to_string().contains("stop it") => Reply::text("stopping"),
-        (true, 0) => Reply::call("exec", json!({"command": "sleep 30"})),
+        (true, 0) => Reply::call("nap", json!({})),
         (true, _) => Reply::text("was ended"),
         (false, 0) => Reply::call("sessions_spawn", json!({"task": "x", "label": "sleeper"})),
         (false, 1) => Reply::call("subagents", json!({"action": "steer", "target": "sleeper", "message": "stop it"})),

@@ -42,7 +42,7 @@ async fn the_same_call_again_and_again_is_noticed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_can_be_stopped_while_the_model_talks_or_a_tool_works() {
     let stalls = Reply::text("once upon a time").stall_after(120);
-    let waits = Reply::call("exec", json!({"command": "sleep 60"}));
+    let waits = Reply::call("nap", json!({}));
     for (reply, requests) in [(stalls, 1), (waits, 1)] {
         let setup = Setup::configured("", vec![reply, Reply::text("I am back.")]).await;
         let (caller, cancel) = (owner("main"), CancellationToken::new());

@@ -1,6 +1,6 @@
 //! The only file of these tests that knows how to build agents.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use agent::{AgentError, Answer, Event, Input, Sink};
 use config::{Config, parse};
@@ -12,7 +12,8 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolgate::{
-    Answer as Answered, AnswerDecision, Approver, BoxFuture, Caller, Gate, Question, builtin,
+    Answer as Answered, AnswerDecision, Approver, BoxFuture, Caller, Gate, Question, Tool, ToolContext,
+    ToolOutput, ToolResult, builtin,
 };
 
 /// Agrees to everything.
@@ -28,6 +29,19 @@ impl Approver for Agrees {
         let by = "ada".to_owned();
         let answer = Answered { decision: AnswerDecision::AllowOnce, by, message: None };
         Box::pin(std::future::ready(toolgate::Reply::Answered(answer)))
+    }
+}
+
+/// Sleep for a minute.
+#[derive(serde::Deserialize, toolgate::JsonSchema)]
+struct Nap {}
+
+impl Tool for Nap {
+    const NAME: &'static str = "nap";
+
+    async fn run(self, _: &ToolContext) -> ToolResult {
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        Ok(ToolOutput::text("rested"))
     }
 }
 
@@ -122,13 +136,13 @@ impl Setup {
 }
 
 fn gate(config: &str, folder: &Path) -> Gate {
-    let mut config: Config = parse(Path::new("test.toml"), config).unwrap();
+    let mut config: Config = parse(config, "test.toml").unwrap();
     // A model that nobody named is the script's.
     for agent in ["main", "other", "third"] {
         let agent = config.agents.entry(agent.into()).or_default();
         agent.model.get_or_insert_with(|| "script/m".to_owned().into());
     }
-    let builder = Gate::builder().tools(builtin()).config(config);
+    let builder = Gate::builder().tool::<Nap>().tools(builtin()).config(config);
     let builder = builder.data(folder.join("data")).workspace(folder.join("ws"));
     builder.approver(Arc::new(Agrees)).build().unwrap()
 }

@@ -108,8 +108,6 @@ async fn two_messages_at_once_take_turns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_that_is_too_long_is_summed_up_and_goes_on() {
-    let config = "[providers.script]\ncontext_tokens = 2000\n".replace("[providers.script]\n", "");
-    let _ = config;
     let setup = Setup::answering("", |request| {
         let asked = request.body.to_string();
         if asked.contains("Sum up the conversation") {
