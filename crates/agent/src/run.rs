@@ -26,9 +26,9 @@ use crate::{
 };
 
 /// A conversation is summed up when it fills this part of what its model takes.
-const FULL_PERCENT: u64 = 80;
+const FULL_PERCENT: usize = 80;
 /// What then stays as it was said.
-const KEPT_PERCENT: u64 = 30;
+const KEPT_PERCENT: usize = 30;
 /// What of each message goes into a summary.
 const SUMMARY_CHARS: usize = 4_000;
 /// What the model is told when it is to sum up.
@@ -91,7 +91,7 @@ impl Run<'_> {
     /// Takes turns until there is an answer.
     pub(crate) async fn go(mut self, input: Vec<Message>) -> Result<Answer, AgentError> {
         self.take_in(input).await?;
-        self.emit(Event::Started { run: self.id.clone(), model: self.choice.to_string() }).await;
+        self.emit(Event::Started { run: self.id.clone(), model: self.model() }).await;
         let ended = loop {
             if self.cancel.is_cancelled() {
                 break Err(AgentError::Cancelled);
@@ -115,7 +115,7 @@ impl Run<'_> {
         };
         self.emit(Event::Ended { run: self.id.clone(), how }).await;
         let (finish, calls) = ended?;
-        let (session, model) = (self.session.key.clone(), self.choice.to_string());
+        let (session, model) = (self.session.key.clone(), self.model());
         let Self { id, text, usage, notes, .. } = self;
         Ok(Answer { run: id, session, model, text, calls, finish, usage, tool_calls: notes })
     }
@@ -378,8 +378,17 @@ impl Run<'_> {
     }
 
     fn is_full(&self) -> bool {
-        let room = self.choice.context_tokens.saturating_mul(FULL_PERCENT) / 100;
-        compact::tokens(&self.messages) as u64 > room
+        compact::tokens(&self.messages) > self.share(FULL_PERCENT)
+    }
+
+    /// This part of what the model takes, in tokens.
+    fn share(&self, percent: usize) -> usize {
+        usize::try_from(self.choice.context_tokens).unwrap_or(usize::MAX).saturating_mul(percent) / 100
+    }
+
+    /// `provider/model`.
+    fn model(&self) -> String {
+        self.choice.to_string()
     }
 
     async fn stream(
@@ -443,9 +452,9 @@ impl Run<'_> {
 
     /// Replaces the beginning of the conversation by a summary.
     async fn compact(&mut self) -> Result<(), AgentError> {
-        let room = self.choice.context_tokens.saturating_mul(KEPT_PERCENT) / 100;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let Some(at) = compact::cut(&self.messages, room) else { return Ok(()) };
+        let Some(at) = compact::cut(&self.messages, self.share(KEPT_PERCENT)) else {
+            return Ok(());
+        };
         let tail = self.messages.split_off(at);
         let head = std::mem::take(&mut self.messages);
         let summary = self.sum_up(&head).await;

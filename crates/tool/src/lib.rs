@@ -31,6 +31,7 @@ mod net;
 mod notes;
 mod outcome;
 mod output;
+mod own_data;
 mod path;
 mod pinned;
 mod place;
@@ -74,9 +75,10 @@ pub use item_id::ItemId;
 pub use live::{Held, Live, Paused};
 pub use nearest::nearest;
 pub use net::{Answer, Fetch, Method, Net, Web};
-pub use notes::{NewNote, Note, NoteSearch};
+pub use notes::{NewNote, Note, NoteSearch, Notebook, Notes};
 pub use outcome::{Meta, Outcome};
 pub use output::{Block, ToolOutput, Usage};
+pub use own_data::OwnData;
 pub use path::FilePath;
 pub use pinned::{Identity, Named, Pinned, Runs, Script};
 pub use place::Place;
@@ -91,7 +93,9 @@ pub use sessions::{
     WithTools,
 };
 pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};
-pub use tasks::{NewDueDate, NewTask, Priority, Task, TaskChange, TaskStatus};
+pub use tasks::{
+    NewDueDate, NewTask, Priority, Task, TaskChange, TaskFilter, TaskList, TaskStatus, Tasks,
+};
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
 pub use updates::{UpdateSink, Updates};
 pub use walk::{Ignored, Visit, Walk, WalkEntry};

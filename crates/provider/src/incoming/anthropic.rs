@@ -16,11 +16,14 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     if !list(body, "mcp_servers")?.is_empty() {
         return Err(ProviderError::asked("mcp_servers", "`tools`"));
     }
+    if field(body, "thread")?.is_some() {
+        return Err(ProviderError::Thread);
+    }
     let mut reader = Reader::default();
     if let Some(system) = field(body, "system")? {
         reader.system(plain(system, "system")?);
     }
-    for (index, item) in list(body, "messages")?.iter().enumerate() {
+    for (index, item) in super::messages(body, "messages")?.iter().enumerate() {
         message(item, &mut reader).at("messages", index)?;
     }
     let (system, messages) = reader.end()?;
@@ -152,8 +155,12 @@ fn options(body: &Value) -> Result<Options, ProviderError> {
         field(body, "tool_choice")?.map(choice).transpose()?.unwrap_or_default();
     let config = field(body, "output_config")?.unwrap_or(&Value::Null);
     let effort = text(config, "effort")?.and_then(Effort::named);
-    let schema = field(config, "format")?.and_then(|format| format.get("schema")).cloned();
-    let name = || "answer".to_owned();
+    // Where it was before it was there.
+    let format = field(config, "format")?.or(field(body, "output_format")?);
+    let shape = match format.and_then(|format| format.get("schema")).cloned() {
+        Some(schema) => Shape::Schema { name: "answer".to_owned(), schema, strict: false },
+        None => Shape::Text,
+    };
     Ok(Options {
         max_tokens: count(body, "max_tokens")?,
         temperature: number(body, "temperature")?,
@@ -162,7 +169,7 @@ fn options(body: &Value) -> Result<Options, ProviderError> {
         tool_choice,
         parallel,
         effort: effort.or(thinking(body)?),
-        shape: schema.map_or(Shape::Text, |schema| Shape::Schema { name: name(), schema }),
+        shape,
     })
 }
 

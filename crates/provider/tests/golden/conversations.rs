@@ -123,10 +123,28 @@ fn read(format: Format, body: &Value) -> Value {
         "system": request.system,
         "messages": request.messages,
         "tools": tools,
-        "options": options.map(|options| format!("{options:?}")),
+        "options": options.map(shown),
         "stream": format!("{:?}", request.stream),
         "include_usage": format!("{:?}", request.include_usage),
         "previous": request.previous,
+    })
+}
+
+fn shown(options: &Options) -> Value {
+    let shape = match &options.shape {
+        Shape::Text => json!("Text"),
+        Shape::Json => json!("Json"),
+        Shape::Schema { name, schema, strict } => json!([name, schema, strict]),
+    };
+    json!({
+        "max_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "stop": options.stop,
+        "tool_choice": format!("{:?}", options.tool_choice),
+        "parallel": format!("{:?}", options.parallel),
+        "effort": options.effort.map(Effort::name),
+        "shape": shape,
     })
 }
 
@@ -176,9 +194,15 @@ fn options_are_read_back_as_far_as_the_format_says_them() {
         let mut expected = given;
         expected.tool_choice = ToolChoice::Named(names.outward("shop.items").into_owned());
         match format {
+            Format::OpenAi | Format::Mcp => {}
             Format::OpenAiResponses => expected.stop = vec![],
+            Format::Anthropic => expected.top_p = None,
             Format::Gemini => expected.parallel = Parallel::Yes,
-            Format::OpenAi | Format::Anthropic | Format::Mcp => {}
+        }
+        if let (Format::Anthropic | Format::Gemini, Shape::Schema { strict, .. }) =
+            (format, &mut expected.shape)
+        {
+            *strict = false;
         }
         assert_eq!(read.options, expected, "{format}");
         let tools: Vec<_> = read.tools.iter().map(|tool| names.inward(&tool.name)).collect();

@@ -1,6 +1,8 @@
 //! What holds for every policy, tried on random ones.
 #![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
 
+mod children;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use config::{Config, Layer, ProfileName, Spanned, names};
