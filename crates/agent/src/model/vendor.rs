@@ -37,3 +37,37 @@ pub(super) fn url(reach: &Reach, model: &str) -> String {
     let base = reach.base_url.strip_suffix(&first).filter(|_| is_version);
     format!("{}{path}", base.unwrap_or(&reach.base_url))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn a_request_goes_where_the_vendor_has_it_however_the_base_is_written() {
+        let gemini = "/v1beta/models/m:streamGenerateContent?alt=sse";
+        for (format, base, expected) in [
+            (Format::OpenAi, "http://h/v1", "http://h/v1/chat/completions".to_owned()),
+            (Format::OpenAi, "http://h/api/v3", "http://h/api/v3/chat/completions".to_owned()),
+            (Format::OpenAiResponses, "http://h/v1", "http://h/v1/responses".to_owned()),
+            (Format::Anthropic, "http://h", "http://h/v1/messages".to_owned()),
+            (Format::Anthropic, "http://h/v1", "http://h/v1/messages".to_owned()),
+            (Format::Anthropic, "http://h/proxy", "http://h/proxy/v1/messages".to_owned()),
+            (Format::Gemini, "http://h", format!("http://h{gemini}")),
+            (Format::Gemini, "http://h/v1beta", format!("http://h{gemini}")),
+        ] {
+            let reach = Reach {
+                format,
+                base_url: base.to_owned(),
+                key: None,
+                headers: BTreeMap::new(),
+                idle: Duration::from_secs(1),
+                retries: 0,
+                context_tokens: None,
+                price: None,
+            };
+            assert_eq!(url(&reach, "m"), expected);
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! Conversations with models that are played by a server on this machine.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod errors;
 mod helper;

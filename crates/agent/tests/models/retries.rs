@@ -1,12 +1,16 @@
 //! What is tried again, and what is not.
 
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use provider::Format;
 use scripted::{Reply, ScriptedModel};
 use serde_json::json;
 
-use crate::helper::{FORMATS, Setup, configuration, models, outcome};
+use crate::helper::{FORMATS, KEY, Setup, configuration, models, outcome};
 
 /// An error after which a provider wants to be asked again at once.
 fn soon(status: u16) -> Reply {
@@ -175,4 +179,40 @@ async fn an_answer_without_end_is_not_asked_for_again() {
     let (said, requests) = outcome(Format::OpenAi, [hello().flood(), hello()], "").await;
     assert!(said.contains("more than 33554432 bytes"), "{said}");
     assert_eq!(requests, 1);
+}
+
+/// What was logged so far.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn every_retry_is_logged_without_key_or_words() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let echo = Reply::error(500, "api_error", &format!("said {KEY}")).header("retry-after-ms", "1");
+    outcome(Format::Anthropic, [echo, soon(429), hello()], "").await;
+    drop(guard);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<_> =
+        log.lines().filter(|line| line.contains("asking the model again")).collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    for (line, reason) in lines.iter().zip(["overloaded", "rate_limited"]) {
+        let said = format!("provider=\"mine\" model=\"some-model\" reason=\"{reason}\"");
+        assert!(line.contains(&said), "{line}");
+    }
+    assert!(!log.contains(KEY) && !log.contains("not now"), "{log}");
 }

@@ -34,17 +34,26 @@ pub(super) async fn stream(
 
 /// What the model says next, with tools of these names.
 fn answer(messages: &[Message], tools: &[String]) -> Assembled {
-    let asked = messages.iter().rposition(|message| matches!(message, Message::User(_)));
-    let (request, since) = asked.map_or((String::new(), &[][..]), |at| {
-        let text = messages.get(at).map(said).unwrap_or_default();
-        (text, messages.get(at + 1..).unwrap_or_default())
-    });
+    let is_request = |message: &Message| {
+        matches!(message, Message::User(_)) && speech::notice(&said(message)).is_none()
+    };
+    let asked = messages.iter().rposition(is_request);
+    let request = asked.and_then(|at| messages.get(at)).map(said).unwrap_or_default();
+    let since = messages.get(asked.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let is_answer =
+        |message: &Message| matches!(message, Message::Model(said) if said.calls.is_empty());
+    let answered = since.iter().rposition(is_answer);
+    let heard = since.get(answered.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let notices: Vec<_> =
+        heard.iter().filter_map(|message| speech::notice(&said(message))).collect();
     let next = match words::understood(&request) {
+        // Only what agents report is new.
+        _ if answered.is_some() && !notices.is_empty() => Next::Say(String::new()),
         Ok(groups) => steps::next(&groups, since, tools),
         Err(unclear) => Next::Say(speech::unclear(&unclear, tools)),
     };
     match next {
-        Next::Say(text) => assembled(text, Vec::new()),
+        Next::Say(text) => assembled(speech::with_notices(text, notices), Vec::new()),
         Next::Call(calls) => {
             let at = messages.len();
             let calls = calls.into_iter().enumerate().map(|(index, (name, args))| WireCall {

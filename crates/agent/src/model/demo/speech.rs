@@ -65,6 +65,19 @@ pub(super) fn unclear(unclear: &Unclear, tools: &[String]) -> String {
     }
 }
 
+/// What an agent that was started reports, if that is what a message is.
+pub(super) fn notice(message: &str) -> Option<String> {
+    let (head, report) = message.strip_prefix('[')?.split_once(']')?;
+    let of_agent = head.starts_with("Agent `");
+    of_agent.then(|| format!("{head}{report}"))
+}
+
+/// An answer, and what agents reported meanwhile.
+pub(super) fn with_notices(text: String, notices: Vec<String>) -> String {
+    let text = Some(text).filter(|text| !text.is_empty());
+    text.into_iter().chain(notices).collect::<Vec<_>>().join("\n\n")
+}
+
 /// That there is no such tool, and why that may be.
 pub(super) fn missing(tool: &str) -> String {
     format!(

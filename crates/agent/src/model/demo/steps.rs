@@ -135,8 +135,6 @@ fn call(step: &Step, looked_up: Option<&str>, tools: &[String]) -> Result<(Strin
     };
     let found = names.iter().find(|name| has(tools, name) == Can::Yes);
     let name = found.ok_or_else(|| speech::missing(names.first().unwrap_or(&"?")))?;
-    // What is asked for by another name takes the same.
-    let args = if *name == "http_request" { json!({"url": args["url"]}) } else { args };
     Ok(((*name).to_owned(), args))
 }
 

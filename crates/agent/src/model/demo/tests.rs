@@ -75,13 +75,13 @@ fn play(
 #[test]
 fn plain_requests_become_calls() {
     for (request, expected) in [
-        ("what time is it", r#"get_current_time {}"#),
+        ("what time is it", "get_current_time {}"),
         ("What time is it in Tokyo?", r#"get_current_time {"timezone":"Asia/Tokyo"}"#),
         (
             "what's the time in Europe/Berlin please",
             r#"get_current_time {"timezone":"Europe/Berlin"}"#,
         ),
-        ("Could you please tell me the current time?", r#"get_current_time {}"#),
+        ("Could you please tell me the current time?", "get_current_time {}"),
         ("read notes.txt", r#"read {"path":"notes.txt"}"#),
         ("Please read the file ./a/b.md.", r#"read {"path":"./a/b.md"}"#),
         ("READ `my notes.txt`", r#"read {"path":"my notes.txt"}"#),
@@ -139,7 +139,7 @@ fn plain_requests_become_calls() {
         ("search the web for tea", r#"web_search {"query":"tea"}"#),
         ("spawn an agent to count the files", r#"sessions_spawn {"task":"count the files"}"#),
         ("/canvas {\"action\": \"hide\"}", r#"canvas {"action":"hide"}"#),
-        ("/list_tasks", r#"list_tasks {}"#),
+        ("/list_tasks", "list_tasks {}"),
         ("complete task milk", r#"list_tasks {"status":"pending","limit":1000}"#),
         ("mark buy milk as done", r#"list_tasks {"status":"pending","limit":1000}"#),
     ] {
@@ -168,6 +168,7 @@ fn parts_are_done_one_after_the_other_or_at_once() {
             vec![r#"read {"path":"a"} | ls {"path":"."}"#, r#"read {"path":"b"}"#],
         ),
         ("1. nothing", vec![]),
+        ("1. read a\n2) read b", vec![r#"read {"path":"a"}"#, r#"read {"path":"b"}"#]),
         ("- read a\n- read b", vec![r#"read {"path":"a"}"#, r#"read {"path":"b"}"#]),
         (
             "write \"one and then two\" to a and then read a",
@@ -289,6 +290,8 @@ fn a_tool_that_is_not_there_is_named_and_nothing_else_is_tried() {
     assert!(said.contains("`toolgate policy explain exec`"), "{said}");
     assert!(first("/canvas {}", &[]).contains("`canvas`"));
     assert!(first("read a and also run ls", &["read"]).contains("`exec`"));
+    let given = r#"http_request {"method":"POST","url":"https://a.example"}"#;
+    assert_eq!(first(&format!("/{given}"), &["http_request"]), given);
     // Where a page cannot be fetched, a request may do.
     assert_eq!(
         first("fetch https://a.example", &["http_request"]),
@@ -338,6 +341,27 @@ fn only_what_was_said_last_counts_and_ids_are_never_used_twice() {
     assert_eq!(shown(&one), shown(&two));
     assert_ne!(one.calls[0].id, two.calls[0].id);
     assert_eq!(two, answer(&messages, &owned(ALL)), "the same again");
+}
+
+#[test]
+fn what_agents_report_is_passed_on_and_does_not_end_the_work() {
+    let report = || Message::user("[Agent `main:x`  is done. Its report:]\nThere are 3 files.");
+    let told = "Agent `main:x`  is done. Its report:\nThere are 3 files.";
+    let mut messages = vec![Message::user("read a and then read b")];
+    for _ in 0..2 {
+        let said = answer(&messages, &owned(ALL));
+        let call = said.calls[0].clone();
+        messages.push(Message::Model(ModelMessage::new("demo", provider::Format::OpenAi, said)));
+        let blocks = vec![Block::Text("x".to_owned())];
+        let (id, name) = (call.id, Some(call.name));
+        let result = provider::WireResult { id, name, blocks, structured: None, is_error: false };
+        messages.extend([Message::Results(vec![result]), report()]);
+    }
+    let said = answer(&messages, &owned(ALL)).text;
+    assert_eq!(said, format!("`a` says:\nx\n\n`b` says:\nx\n\n{told}\n\n{told}"));
+    // Later, there is nothing else to say.
+    messages.extend([Message::Model(ModelMessage::text(said)), report()]);
+    assert_eq!(answer(&messages, &owned(ALL)).text, told);
 }
 
 #[test]

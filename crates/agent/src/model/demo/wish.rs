@@ -100,7 +100,7 @@ fn arguments(text: &str) -> (Result<Value, String>, &str) {
 
 /// What one part of a request asks for, if that is understood.
 pub(super) fn read(part: &str) -> Option<Wish> {
-    let part = after_courtesy(part.trim().trim_start_matches(['-', '*', '•']).trim_start());
+    let part = after_courtesy(after_bullet(part.trim()));
     // These take what follows as it is.
     if let Some(wish) = run(part).or_else(|| write(part)) {
         return Some(wish);
@@ -110,6 +110,14 @@ pub(super) fn read(part: &str) -> Option<Wish> {
         .into_iter()
         .chain([search_files, spawn, time, read_file, hello])
         .find_map(|understand| understand(part))
+}
+
+/// Without the bullet or the number of a list.
+fn after_bullet(text: &str) -> &str {
+    let bare = text.trim_start_matches(['-', '*', '•']);
+    let numbered = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = numbered.strip_prefix(['.', ')']).filter(|_| numbered.len() < bare.len());
+    numbered.unwrap_or(bare).trim_start()
 }
 
 /// What follows one of these beginnings, which end where a word does.
@@ -204,9 +212,9 @@ fn write(part: &str) -> Option<Wish> {
         return None;
     }
     let (text, path) = around_last(rest, &[" to the file ", " into the file ", " to ", " into "])?;
-    let text = after(text, &["the text", "the words"]).filter(|text| !text.is_empty());
-    let (whole, _) = around_last(rest, &[" to the file ", " into the file ", " to ", " into "])?;
-    let text = unquoted(text.unwrap_or(whole));
+    let text =
+        after(text, &["the text", "the words"]).filter(|rest| !rest.is_empty()).unwrap_or(text);
+    let text = unquoted(text);
     let path = something(path.trim_end_matches(['.', '!']))?;
     // `write a letter to my aunt` is not for us.
     (!path.contains(' ')).then_some(Wish::Write { path, text, mode })
