@@ -16,7 +16,7 @@ use tokio::{
 };
 use tool::{Source, ToolError};
 
-use super::{dial::Dial, pool::Sender, problem, task::Task, tls::Tls};
+use super::{dial::Dial, pool::Sender, problem, tls::Tls};
 
 /// How long one address may take to answer before the next one is tried.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,14 +88,14 @@ async fn speak(url: &impl Server, stream: TcpStream, tls: &Tls) -> Result<Sender
         let message = format!("cannot make a secure connection to `{host}`: {source}");
         problem::network(message, source)
     };
-    let sender = |(requests, connection)| Sender::new(requests, Task::new(connection));
+    // A connection ends with its sender, or with the server.
     if !url.is_secure() {
-        return Ok(sender(handshake(url, stream).await?));
+        return Ok(handshake(url, stream).await?.0);
     }
     let (connector, name) = tls.connector(url.host()).map_err(failed)?;
     let secured = timeout(PATIENCE, connector.connect(name, stream)).await;
     let secured = secured.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    Ok(sender(handshake(url, secured.map_err(|error| failed(error.into()))?).await?))
+    Ok(handshake(url, secured.map_err(|error| failed(error.into()))?).await?.0)
 }
 
 /// What takes requests, and the task that carries them.

@@ -19,7 +19,6 @@ mod problem;
 mod proxy;
 mod resolve;
 mod settings;
-mod task;
 mod tls;
 
 pub use dial::Dial;

@@ -4,7 +4,6 @@ use std::{
     collections::HashMap,
     fmt,
     net::SocketAddr,
-    ops::{Deref, DerefMut},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -13,34 +12,8 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::client::conn::http1::SendRequest;
 
-use super::task::Task;
-
-/// A connection that can take a request. It ends with this, or with the server.
-#[derive(Debug)]
-pub(super) struct Sender {
-    requests: SendRequest<Full<Bytes>>,
-    _connection: Task,
-}
-
-impl Sender {
-    pub(super) const fn new(requests: SendRequest<Full<Bytes>>, connection: Task) -> Self {
-        Self { requests, _connection: connection }
-    }
-}
-
-impl Deref for Sender {
-    type Target = SendRequest<Full<Bytes>>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.requests
-    }
-}
-
-impl DerefMut for Sender {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.requests
-    }
-}
+/// A connection that can take a request.
+pub(super) type Sender = SendRequest<Full<Bytes>>;
 
 /// What a connection may be used for: an origin, at the address that was checked. A name that
 /// has moved does not find the connection to its old address.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body_util::{Either, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 
-use crate::net::task::Task;
+use super::task::Task;
 
 /// Our own words, or what came from the network.
 pub(super) type Body = Either<Full<Bytes>, Relayed>;

@@ -27,10 +27,11 @@ use super::{
     heads::{Heads, Watched},
     hops,
     meter::{Metered, Pulse},
+    task::Task,
     tunnel::Tunnel,
     wanted::Wanted,
 };
-use crate::net::{connect::handshake, task::Task};
+use crate::net::connect::handshake;
 
 /// What the head of a request may be: (headers, bytes). Programs send some tens of headers, and no
 /// server takes more bytes.

@@ -17,6 +17,7 @@ mod hello;
 mod hops;
 mod meter;
 mod tally;
+mod task;
 mod tunnel;
 mod wanted;
 
@@ -32,8 +33,8 @@ use tokio::{
 };
 
 pub use self::tally::Traffic;
-use self::{client::Client, failure::Failure, tally::Tally, wanted::Wanted};
-use super::{Door, problem, task::Task};
+use self::{client::Client, failure::Failure, tally::Tally, task::Task, wanted::Wanted};
+use super::{Door, problem};
 
 /// Connections at once. Package managers open some tens; each costs two descriptors and some
 /// buffers here. More wait in the backlog of the socket.
