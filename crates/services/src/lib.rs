@@ -7,4 +7,4 @@
 
 mod exec;
 
-pub use exec::Runner;
+pub use exec::{Runner, RunnerStats};

@@ -9,6 +9,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("policy", &["tool", "config"]),
     ("provider", &["tool"]),
     ("sandbox", &["tool", "config", "world"]),
+    (
+        "server",
+        &[
+            "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
+            "gate", "tools", "plugin", "agent", "cluster",
+        ],
+    ),
     ("services", &["tool", "config", "world", "sandbox", "store"]),
     ("store", &["tool"]),
     ("tool", &[]),
@@ -16,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "toolgate",
         &[
             "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
-            "gate", "tools",
+            "gate", "tools", "server",
         ],
     ),
     ("tools", &["tool"]),
