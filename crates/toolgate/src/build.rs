@@ -82,6 +82,11 @@ impl Gate {
         }
     }
 
+    /// The gate itself, for whoever serves it.
+    pub const fn inner(&self) -> &gate::Gate {
+        &self.inner
+    }
+
     /// What runs commands.
     pub const fn runner(&self) -> &Arc<Runner> {
         &self.runner
