@@ -10,6 +10,7 @@
 mod api;
 mod auth;
 mod calling;
+mod chat;
 mod connection;
 mod connections;
 mod error;
@@ -27,3 +28,4 @@ pub use auth::{NewSecret, is_name};
 pub use error::ServerError;
 pub use events::Events;
 pub use server::{Parts, Server};
+pub use state::Reload;

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use agent::Agents;
 use services::Runner;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -21,7 +22,7 @@ use crate::{
     connections::Connections,
     events::Events,
     outer,
-    state::{Inner, State},
+    state::{Inner, Reload, State},
 };
 
 /// So long after a failure to accept, another attempt is made.
@@ -34,12 +35,16 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 pub struct Parts {
     /// Every call passes here. `events` must be one of its approvers and one of its observers.
     pub gate: gate::Gate,
+    /// Those who speak to models, through the same gate.
+    pub agents: Agents,
     /// For artifacts and the clock.
     pub world: Arc<World>,
     /// For its numbers.
     pub runner: Arc<Runner>,
     /// What the gate tells.
     pub events: Arc<Events>,
+    /// What takes over a changed configuration.
+    pub reload: Reload,
 }
 
 /// A server that listens.
@@ -59,9 +64,13 @@ impl Server {
         };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
-        let Parts { gate, world, runner, events } = parts;
+        let Parts { gate, agents, world, runner, events, reload } = parts;
+        agents.listen(events.clone());
         let state = Arc::new(Inner {
             gate,
+            agents,
+            reload,
+            runs: CancellationToken::new(),
             clock: world.clock(),
             world,
             runner,
@@ -123,6 +132,7 @@ async fn end(state: &State) {
         return;
     }
     tracing::warn!(calls = state.events.running.count(), "cancelling what still runs");
+    state.runs.cancel();
     state.events.running.cancel_all();
     let over = async {
         state.events.running.none().await;

@@ -64,6 +64,7 @@ impl Gate {
     /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
+        let config = with_stored_agents(config, &self.data)?;
         policy::shell::check_safe_bins(&config.tools.exec)?;
         let (models, redactor) = models(&config, &self.data)?;
         self.agents.configure(models);
@@ -215,28 +216,29 @@ impl GateBuilder {
     ) -> Result<Gate, BuildError> {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
+        let config = with_stored_agents(self.config, &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
-        let settings = world_settings(&self.config, &data, &workspace);
+        let settings = world_settings(&config, &data, &workspace);
         let world = Arc::new(World::open(settings, clock.clone())?);
         let journal = if let Some(journal) = self.journal {
             journal
         } else {
             let journal = Journal::open(&data, clock.clone())?;
             recover(&journal, &world, &clock, &data)?;
-            upkeep::start(&data, &self.config, &journal, &world, &clock);
+            upkeep::start(&data, &config, &journal, &world, &clock);
             journal
         };
         let db = Arc::new(LazyDb::new(data.clone()));
-        let runner = Arc::new(Runner::new(world.clone(), &self.config));
-        let programs = Arc::new(Programs::new(runner.clone(), &self.config));
+        let runner = Arc::new(Runner::new(world.clone(), &config));
+        let programs = Arc::new(Programs::new(runner.clone(), &config));
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
         let known = Arc::<OnceLock<_>>::default();
-        let (models, redactor) = models(&self.config, &data)?;
+        let (models, redactor) = models(&config, &data)?;
         let parts = Parts {
             redactor,
-            config: self.config,
+            config,
             world: Arc::new(Everything {
                 world: world.clone(),
                 runner: runner.clone(),
@@ -259,6 +261,21 @@ impl GateBuilder {
         gate.warn();
         Ok(gate)
     }
+}
+
+/// With the agents that were made over the API. The file wins, and what no longer makes sense is left
+/// out.
+fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
+    for (id, settings) in store::stored_agents(data)? {
+        if config.agents.contains_key(&id) {
+            continue;
+        }
+        match config::stored_agent(&id, &settings) {
+            Ok(agent) => drop(config.agents.insert(id, agent)),
+            Err(error) => tracing::warn!(agent = id, "an agent is left out: {error}"),
+        }
+    }
+    Ok(config)
 }
 
 /// The models there are, and what takes their keys and all other secrets out.

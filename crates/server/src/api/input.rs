@@ -9,7 +9,7 @@ use axum::{
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::ApprovalId;
 use tool::{CallId, ItemId};
 
@@ -153,6 +153,27 @@ impl FromBody for Arguments {
             expect_json(headers)?;
         }
         Ok(Self(text))
+    }
+}
+
+/// Whatever JSON, for formats that are read elsewhere.
+#[derive(Debug)]
+pub(crate) struct AnyJson(pub(crate) Value);
+
+impl FromBody for AnyJson {
+    const KIND: BodyKind = BodyKind::Json;
+    type Shape = Map<String, Value>;
+
+    async fn read(
+        state: &State,
+        headers: &HeaderMap,
+        _: &Fields,
+        body: Body,
+    ) -> Result<Self, Problem> {
+        expect_json(headers)?;
+        let text = text(state, body).await?;
+        let value = tool::parse_json(&text);
+        value.map(Self).map_err(|error| invalid(format!("no JSON: {error}")))
     }
 }
 

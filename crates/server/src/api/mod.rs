@@ -1,20 +1,24 @@
 //! Every operation of the API: one table, from which the routes and their description are made.
 
+mod agents;
 mod approvals;
 mod artifacts;
 mod call;
 mod calls;
+mod chat;
 mod check;
 mod endpoint;
 mod files;
 mod health;
 mod input;
+mod models;
 mod openapi;
 mod output;
 mod page;
 mod permissions;
 mod policy;
 mod route;
+mod sessions;
 mod shape;
 mod sign_in;
 mod stats;
@@ -33,11 +37,16 @@ use axum::{
 
 use self::route::{Route, opened, signed};
 pub(crate) use self::{
+    agents::list as list_agents,
     approvals::{Answering, Listing, answer, list as list_approvals, may_answer},
-    endpoint::Open,
+    endpoint::{Asked, Open},
     input::Empty,
     openapi::Described,
     permissions::list as list_permissions,
+    sessions::{
+        Answered as SessionAnswer, Wanted as SessionsWanted, list as list_sessions,
+        messages as session_messages, stop as stop_session,
+    },
     shape::Fields,
     tools::listed as list_tools,
 };
@@ -76,6 +85,25 @@ fn table() -> Vec<Route> {
         signed::<tokens::List>(),
         signed::<tokens::Add>(),
         signed::<tokens::Revoke>(),
+        signed::<agents::List>(),
+        signed::<agents::Add>(),
+        signed::<agents::Remove>(),
+        signed::<sessions::List>(),
+        signed::<sessions::Show>(),
+        signed::<sessions::Change>(),
+        signed::<sessions::Remove>(),
+        signed::<sessions::Read>(),
+        signed::<sessions::Say>(),
+        signed::<sessions::Stop>(),
+        // As clients of model providers speak.
+        signed::<models::List>(),
+        signed::<models::Show>(),
+        signed::<models::ListGemini>(),
+        signed::<chat::Completions>(),
+        signed::<chat::Responses>(),
+        signed::<chat::Messages>(),
+        signed::<chat::Generate>(),
+        signed::<chat::GenerateV1>(),
         signed::<files::Write>(),
         signed::<artifacts::Read>(),
         signed::<stats::Show>(),

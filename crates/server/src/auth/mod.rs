@@ -16,7 +16,7 @@ pub(crate) use self::{
     cache::TokenCache,
     credential::{COOKIE_LIFE, Way, dropped_cookie, new_cookie},
     failures::Failures,
-    signed::{By, Signed},
+    signed::{By, Signed, names},
     token::hash,
 };
 pub use self::{signed::is_name, token::NewSecret};

@@ -92,10 +92,16 @@ impl Signed {
         }
     }
 
+    /// Whether they may act through this agent.
+    pub(crate) fn may_use(&self, agent: &str) -> bool {
+        let agents = self.token.new.agents.as_ref();
+        agents.is_none_or(|agents| agents.iter().any(|allowed| allowed == agent))
+    }
+
     /// Who makes a call: user and role are the token's; agent and session are named, within what the token
     /// allows.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        let (agent, session) = (named(headers, AGENT)?, named(headers, SESSION)?);
+        let (agent, session) = names(headers)?;
         self.caller_in(agent, session)
     }
 
@@ -115,9 +121,7 @@ impl Signed {
             }
         }
         let agent = agent.unwrap_or(MAIN);
-        if let Some(agents) = &self.token.new.agents
-            && !agents.iter().any(|allowed| allowed == agent)
-        {
+        if let Some(agents) = self.token.new.agents.as_ref().filter(|_| !self.may_use(agent)) {
             let allowed: Vec<_> = agents.iter().map(|name| format!("`{name}`")).collect();
             let message = format!(
                 "this token may not act as agent `{agent}`, only as {}; name one in `{AGENT}`",
@@ -128,6 +132,11 @@ impl Signed {
         let session = session.unwrap_or(MAIN).into();
         Ok(Caller { agent: agent.into(), session, ..self.person() })
     }
+}
+
+/// The agent and the session that headers name.
+pub(crate) fn names(headers: &HeaderMap) -> Result<(Option<&str>, Option<&str>), Problem> {
+    Ok((named(headers, AGENT)?, named(headers, SESSION)?))
 }
 
 /// Whether something can be the name of an agent or a session.

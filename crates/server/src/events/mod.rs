@@ -3,6 +3,7 @@
 mod approver;
 mod hub;
 mod observer;
+mod sessions;
 
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +29,11 @@ pub(crate) mod kind {
     pub(crate) const PERMISSION_REQUESTED: &str = "permission.requested";
     pub(crate) const PERMISSION_RESOLVED: &str = "permission.resolved";
 
+    pub(crate) const SESSION_MESSAGE: &str = "session.message";
+    pub(crate) const SESSION_STARTED: &str = "session.started";
+    pub(crate) const SESSION_ENDED: &str = "session.ended";
+    pub(crate) const SESSION_EVENT: &str = "session.event";
+
     /// Every kind.
     pub(crate) const ALL: &[&str] = &[
         APPROVAL_REQUESTED,
@@ -37,6 +43,10 @@ pub(crate) mod kind {
         CALL_UPDATED,
         PERMISSION_REQUESTED,
         PERMISSION_RESOLVED,
+        SESSION_ENDED,
+        SESSION_EVENT,
+        SESSION_MESSAGE,
+        SESSION_STARTED,
     ];
 }
 

@@ -12,6 +12,7 @@ use tool::{BoxFuture, CallId, UpdateSink, Updates};
 use super::{
     connection::{InFlight, Names},
     rpc::{RpcError, refused, result},
+    sessions,
 };
 use crate::{
     api::{self, Answering, Empty, Fields, Listing},
@@ -36,12 +37,12 @@ pub(super) struct Context {
     pub(super) in_flight: Arc<InFlight>,
 }
 
-type Answered = Result<Value, RpcError>;
+pub(super) type Answered = Result<Value, RpcError>;
 type Method = fn(Context, Value) -> BoxFuture<'static, Answered>;
 
 /// Every method but `authenticate` and `events.subscribe`, which are the connection's own business.
-/// Methods about sessions and `chat` have a file of their own beside this one and are listed here.
 const METHODS: &[(&str, Method)] = &[
+    ("agents.list", |context, params| Box::pin(sessions::list_agents(context, params))),
     ("approvals.list", |context, params| Box::pin(list_approvals(context, params))),
     ("approvals.resolve", |context, params| Box::pin(resolve(context, params, Asking::AboutCalls))),
     ("calls.cancel", |context, params| Box::pin(cancel(context, params))),
@@ -50,6 +51,10 @@ const METHODS: &[(&str, Method)] = &[
         Box::pin(resolve(context, params, Asking::ForPermissions))
     }),
     ("ping", |_, params| Box::pin(ping(params))),
+    ("sessions.history", |context, params| Box::pin(sessions::history(context, params))),
+    ("sessions.list", |context, params| Box::pin(sessions::list(context, params))),
+    ("sessions.send", |context, params| Box::pin(sessions::send(context, params))),
+    ("sessions.stop", |context, params| Box::pin(sessions::stop(context, params))),
     ("tools.call", |context, params| Box::pin(call(context, params))),
     ("tools.list", |context, params| Box::pin(list_tools(context, params))),
 ];

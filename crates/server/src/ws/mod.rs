@@ -3,6 +3,7 @@
 mod connection;
 mod methods;
 mod rpc;
+mod sessions;
 mod stream;
 
 use axum::{

@@ -2,6 +2,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
     process::ExitCode,
     sync::Arc,
     time::Duration,
@@ -9,7 +10,8 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use server::{Events, NewSecret, Parts, Server};
+use config::Config;
+use server::{Events, NewSecret, Parts, Reload, Server};
 use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -44,16 +46,19 @@ impl Serve {
             .approver(events.clone())
             .observer(events.clone())
             .build()?;
-        let _watch = context::configuration_file(global)
-            .map(|path| gate.watch(&path, config::load_with_warnings));
+        let file = context::configuration_file(global);
+        let _watch = file.clone().map(|path| gate.watch(&path, config::load_with_warnings));
         let parts = Parts {
             gate: gate.inner().clone(),
+            agents: gate.agents().clone(),
+            reload: reload(&gate, file),
             world: gate.world().clone(),
             runner: gate.runner().clone(),
             events,
         };
         let server = Server::bind(parts, listen).await?;
         greet(gate.db().await?, server.address()).await?;
+        gate.agents().resume().await?;
         let shutdown = CancellationToken::new();
         let mut signals = Signals::new()?;
         let mut serving = std::pin::pin!(server.run(shutdown.clone()));
@@ -71,6 +76,16 @@ impl Serve {
         gate.runner().shutdown().await;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Takes over what the file says now, and the agents that were made here.
+fn reload(gate: &Gate, file: Option<PathBuf>) -> Reload {
+    let gate = gate.clone();
+    Reload(Arc::new(move || {
+        let config = file.as_deref().map_or_else(|| Ok(Config::default()), config::load);
+        let config = config.map_err(|error| error.to_string())?;
+        gate.reload(config).map_err(|error| error.to_string())
+    }))
 }
 
 /// Says where it is and how to get in.
