@@ -21,9 +21,9 @@ use tool::{Caller, Clock, ItemId, ToolError, nearest};
 use crate::{
     AgentError, Answer, Event, Input, Listener, Sink,
     budget::{Budget, Limits},
-    lanes::Lanes,
+    lanes::{Lanes, Turn},
     model::Models,
-    names::{check_name, is_reserved},
+    names::{check_name, is_request, is_reserved},
     prompt,
     repetition::Repetition,
     run::{Run, Standing},
@@ -136,22 +136,9 @@ impl Agents {
         sink: Sink,
         cancel: &CancellationToken,
     ) -> Result<Answer, AgentError> {
-        let id = new_id();
-        self.run_as(caller, &id, input, sink, cancel).await
-    }
-
-    /// The same for a run that has its id already.
-    pub async fn run_as(
-        &self,
-        caller: &Caller,
-        id: &str,
-        input: Input,
-        sink: Sink,
-        cancel: &CancellationToken,
-    ) -> Result<Answer, AgentError> {
         let cancel = cancel.child_token();
         let stop = cancel.clone().drop_guard();
-        let (id, time) = (id.to_owned(), None);
+        let (id, time) = (input.run.clone().unwrap_or_else(new_id), None);
         let start = Start { id, input, sink, cancel, attached: Attached::Yes, time };
         let (inner, caller) = (self.0.clone(), caller.clone());
         // In a task of its own: whoever waits may go away, and the session is still left in order.
@@ -201,26 +188,15 @@ impl Inner {
     }
 
     /// The session `caller` speaks in, and as whom its agent acts there.
-    pub(crate) async fn open(
-        &self,
-        caller: &Caller,
-    ) -> Result<(Session, Arc<Caller>), AgentError> {
+    pub(crate) async fn open(&self, caller: &Caller) -> Result<(Session, Arc<Caller>), AgentError> {
         let key = key_of(caller);
         check_name(&key.name)?;
         let db = self.gate.db().await?;
-        let session = match db.session(&key).await? {
-            Some(session) => session,
-            None => {
-                let kind = if key.name.starts_with("request:") {
-                    SessionKind::Request
-                } else {
-                    SessionKind::Chat
-                };
-                if kind == SessionKind::Chat && is_reserved(&key.name) {
-                    return Err(AgentError::UnknownSession(key.to_string()));
-                }
-                db.open_session(NewSession::new(key, kind), self.clock.now()).await?
-            }
+        let session = if let Some(session) = db.session(&key).await? {
+            session
+        } else {
+            let kind = kind_of(&key)?;
+            db.open_session(NewSession::new(key, kind), self.clock.now()).await?
         };
         let acting = acting(&session, caller);
         Ok((session, Arc::new(acting)))
@@ -248,7 +224,7 @@ impl Inner {
         if !db.claim_session(&key, journal, self.clock.now()).await? {
             return Err(AgentError::Elsewhere { session: key });
         }
-        let result = Box::pin(self.have(db, session, acting, start, &turn)).await;
+        let result = Box::pin(self.have(session, acting, start, &turn)).await;
         let state = match &result {
             Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
             Ok(_) => SessionState::Idle,
@@ -262,14 +238,14 @@ impl Inner {
 
     async fn have(
         &self,
-        db: &Db,
         session: Session,
         acting: Arc<Caller>,
         start: Start,
-        turn: &crate::lanes::Turn,
+        turn: &Turn,
     ) -> Result<Answer, AgentError> {
         let Start { id, input, sink, cancel, attached, time } = start;
-        let Input { messages, system, tools, mut options, model } = input;
+        let Input { messages, system, tools, mut options, model, run: _ } = input;
+        let db = self.gate.db().await?;
         let agent = self.agent(&acting.agent)?;
         let wanted = model.as_deref().or(session.model.as_deref());
         let choice = self.models.load().pick(Some(&agent), wanted)?;
@@ -277,8 +253,10 @@ impl Inner {
             provider: Some(choice.provider.as_str().into()),
             ..Caller::clone(&acting)
         });
-        options.max_tokens = options.max_tokens.or(agent.max_tokens.as_ref().map(|most| most.value.into()));
-        options.temperature = options.temperature.or(agent.temperature.as_ref().map(|set| set.value.as_f64()));
+        options.max_tokens =
+            options.max_tokens.or(agent.max_tokens.as_ref().map(|most| most.value.into()));
+        options.temperature =
+            options.temperature.or(agent.temperature.as_ref().map(|set| set.value.as_f64()));
         let own = own_prompt(&agent).await?;
         let system = prompt::system(&caller, own.as_deref(), system.as_deref());
         let mut limits = limits(&agent);
@@ -352,18 +330,27 @@ impl Inner {
                 entry.agent == key.agent && call.id.is_some() && entry.provider_call_id == call.id
             });
             let Some(entry) = entry else {
-                return failed(call, "interrupted: the process ended before this call began; it did not run");
+                return failed(
+                    call,
+                    "interrupted: the process ended before this call began; it did not run",
+                );
             };
             match (&entry.status, &entry.error_type) {
                 (Status::Success, _) => {
-                    let text = entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
+                    let text = entry
+                        .output
+                        .as_str()
+                        .map_or_else(|| entry.output.to_string(), str::to_owned);
                     WireResult { is_error: false, ..failed(call, text) }
                 }
                 (_, Some(error)) => {
                     let message = entry.message.as_str().unwrap_or("it did not end as it should");
                     failed(call, format!("{error}: {message}"))
                 }
-                (_, None) => failed(call, "interrupted: the process ended while this call ran; look before you do it again"),
+                (_, None) => failed(
+                    call,
+                    "interrupted: the process ended while this call ran; look before you do it again",
+                ),
             }
         };
         Ok(calls.iter().map(one).collect())
@@ -374,6 +361,18 @@ impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agents").finish_non_exhaustive()
     }
+}
+
+/// What a session is that is opened by speaking in it: names that we give ourselves are not for others
+/// to open.
+fn kind_of(key: &SessionKey) -> Result<SessionKind, AgentError> {
+    if is_request(&key.name) {
+        return Ok(SessionKind::Request);
+    }
+    if is_reserved(&key.name) {
+        return Err(AgentError::UnknownSession(key.to_string()));
+    }
+    Ok(SessionKind::Chat)
 }
 
 /// The session `caller` speaks in.

@@ -71,12 +71,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits {
-        calls: 3,
-        tokens: 100,
-        cost_micros: Some(50_000),
-        time: Duration::from_secs(60),
-    };
+    const LIMITS: Limits =
+        Limits { calls: 3, tokens: 100, cost_micros: Some(50_000), time: Duration::from_mins(1) };
 
     #[tokio::test(start_paused = true)]
     async fn says_what_is_used_up() {

@@ -68,7 +68,8 @@ pub(crate) async fn call_all(run: &Run<'_>, calls: &[WireCall]) -> Vec<Called> {
         let input = call.args.clone().unwrap_or_else(Value::String);
         let event = Event::Call { handle: handle.clone(), tool: request.name.clone(), input };
         run.emit(event).await;
-        let updates = Updates::to(Arc::new(Told { sink: run.sink.clone(), handle: handle.clone() }));
+        let updates =
+            Updates::to(Arc::new(Told { sink: run.sink.clone(), handle: handle.clone() }));
         names.push((handle, request.name.clone()));
         requests.push(Request { cancel: run.cancel.child_token(), updates, ..request });
     }

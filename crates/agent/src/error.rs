@@ -1,7 +1,7 @@
 //! Why a run did not come to an answer.
 
 use store::{SessionKey, StoreError};
-use tool::ToolError;
+use tool::{Caller, ToolError};
 
 use crate::model::ModelError;
 
@@ -40,20 +40,31 @@ impl From<AgentError> for ToolError {
     fn from(error: AgentError) -> Self {
         match error {
             AgentError::Tool(error) => error,
+            AgentError::Model(ModelError::Cancelled) | AgentError::Cancelled => Self::Cancelled,
             AgentError::UnknownAgent { .. }
             | AgentError::SessionName { .. }
             | AgentError::UnknownSession(_)
             | AgentError::Invalid(_)
             | AgentError::Busy { .. }
-            | AgentError::Elsewhere { .. } => Self::failed(error.to_string()),
-            AgentError::Model(ModelError::Cancelled) | AgentError::Cancelled => Self::Cancelled,
-            AgentError::Model(_) | AgentError::Provider(_) => Self::failed(error.to_string()),
+            | AgentError::Elsewhere { .. }
+            | AgentError::Model(_)
+            | AgentError::Provider(_) => Self::failed(error.to_string()),
             AgentError::Store(_) | AgentError::Json(_) => Self::internal(error),
         }
     }
 }
 
 impl AgentError {
+    /// What `caller` may know: who provides a model, and how, is the owner's business.
+    pub fn shown_to(&self, caller: &Caller) -> String {
+        if let Self::Model(error) = self
+            && !caller.is_owner()
+        {
+            return error.for_anybody().to_owned();
+        }
+        self.to_string()
+    }
+
     /// The stable type, and the HTTP status that goes with it.
     pub fn facts(&self) -> (&'static str, u16) {
         match self {
@@ -63,7 +74,7 @@ impl AgentError {
             }
             Self::Busy { .. } | Self::Elsewhere { .. } => ("rate_limited", 429),
             Self::Cancelled => ("cancelled", 499),
-            Self::Model(error) => error.facts(),
+            Self::Model(error) => (error.kind(), error.http_status()),
             Self::Store(_) | Self::Json(_) => ("internal_error", 500),
             Self::Tool(error) => (error.kind(), error.http_status()),
         }

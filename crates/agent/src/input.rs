@@ -20,6 +20,8 @@ pub struct Input {
     pub options: Options,
     /// Another model than the session's or the agent's.
     pub model: Option<String>,
+    /// What the run is to be called, if somebody must know beforehand.
+    pub run: Option<String>,
 }
 
 impl Input {

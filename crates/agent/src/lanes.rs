@@ -61,7 +61,7 @@ pub(crate) struct Turn {
     lanes: Arc<Lanes>,
     key: SessionKey,
     pub(crate) lane: Arc<Lane>,
-    _turn: OwnedMutexGuard<()>,
+    _held: OwnedMutexGuard<()>,
 }
 
 impl Lanes {
@@ -89,7 +89,7 @@ impl Lanes {
         let turn = place.lane.turn.clone().lock_owned().await;
         place.lane.state().cancel = Some(cancel.clone());
         let lane = place.into_lane();
-        Some(Turn { lanes: self.clone(), key: key.clone(), lane, _turn: turn })
+        Some(Turn { lanes: self.clone(), key: key.clone(), lane, _held: turn })
     }
 
     /// The session, if something goes on in it.

@@ -27,6 +27,11 @@ pub fn is_reserved(name: &str) -> bool {
     RESERVED.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Whether it is the session of a request that named none.
+pub(crate) fn is_request(name: &str) -> bool {
+    name.starts_with("request:")
+}
+
 /// The session of a request that named none.
 pub fn request_name(run: &str) -> String {
     format!("request:{run}")

@@ -36,7 +36,12 @@ pub(crate) enum Repeated {
 
 impl Repetition {
     /// Counts a call that took `took` and came to `result`.
-    pub(crate) fn count(&mut self, call: &WireCall, result: &WireResult, took: Duration) -> Repeated {
+    pub(crate) fn count(
+        &mut self,
+        call: &WireCall,
+        result: &WireResult,
+        took: Duration,
+    ) -> Repeated {
         if took >= WAITED {
             return Repeated::No;
         }

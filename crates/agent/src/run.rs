@@ -26,9 +26,11 @@ use crate::{
 };
 
 /// A conversation is summed up when it fills this part of what its model takes.
-const FULL_PERCENT: u64 = 80;
+const FULL_PERCENT: usize = 80;
 /// What then stays as it was said.
-const KEPT_PERCENT: u64 = 30;
+const KEPT_PERCENT: usize = 30;
+/// What a model takes about which nothing is known, in tokens.
+const USUAL_CONTEXT: u32 = 128_000;
 /// What of each message goes into a summary.
 const SUMMARY_CHARS: usize = 4_000;
 /// What the model is told when it is to sum up.
@@ -91,7 +93,7 @@ impl Run<'_> {
     /// Takes turns until there is an answer.
     pub(crate) async fn go(mut self, input: Vec<Message>) -> Result<Answer, AgentError> {
         self.take_in(input).await?;
-        self.emit(Event::Started { run: self.id.clone(), model: self.choice.to_string() }).await;
+        self.emit(Event::Started { run: self.id.clone(), model: self.model() }).await;
         let ended = loop {
             if self.cancel.is_cancelled() {
                 break Err(AgentError::Cancelled);
@@ -115,7 +117,7 @@ impl Run<'_> {
         };
         self.emit(Event::Ended { run: self.id.clone(), how }).await;
         let (finish, calls) = ended?;
-        let (session, model) = (self.session.key.clone(), self.choice.to_string());
+        let (session, model) = (self.session.key.clone(), self.model());
         let Self { id, text, usage, notes, .. } = self;
         Ok(Answer { run: id, session, model, text, calls, finish, usage, tool_calls: notes })
     }
@@ -267,7 +269,11 @@ impl Run<'_> {
         let theirs: Vec<_> = theirs.into_iter().enumerate().map(|(n, c)| given(n, c)).collect();
         let parked = Parked {
             kept: called.into_iter().map(|called| called.kept).collect(),
-            theirs: theirs.iter().map(|call| call.id.clone().unwrap_or_default()).zip(ids).collect(),
+            theirs: theirs
+                .iter()
+                .map(|call| call.id.clone().unwrap_or_default())
+                .zip(ids)
+                .collect(),
         };
         let standing = json!(Standing { by_itself: None, parked: Some(parked) });
         self.change(SessionChange { run: Some(standing), ..SessionChange::default() }).await?;
@@ -320,7 +326,10 @@ impl Run<'_> {
         let (now, late) = calls.split_at_checked(allowed).unwrap_or((calls, &[]));
         let mut called = call_all(self, now).await;
         called.extend(late.iter().map(|call| {
-            Called::refused(call, "rate_limited: this run has used up its calls; this one did not run")
+            Called::refused(
+                call,
+                "rate_limited: this run has used up its calls; this one did not run",
+            )
         }));
         self.notes.extend(called.iter().filter_map(|called| called.note.clone()));
         self.account(Spent { calls: called.len() as u64, ..Spent::default() }).await;
@@ -371,8 +380,18 @@ impl Run<'_> {
     }
 
     fn is_full(&self) -> bool {
-        let room = self.choice.context_tokens.saturating_mul(FULL_PERCENT) / 100;
-        compact::tokens(&self.messages) as u64 > room
+        compact::tokens(&self.messages) > self.share(FULL_PERCENT)
+    }
+
+    /// This part of what the model takes, in tokens.
+    fn share(&self, percent: usize) -> usize {
+        let most = self.choice.context_tokens.unwrap_or(USUAL_CONTEXT);
+        usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(percent) / 100
+    }
+
+    /// `provider/model`.
+    fn model(&self) -> String {
+        format!("{}/{}", self.choice.provider, self.choice.model)
     }
 
     async fn stream(
@@ -398,7 +417,7 @@ impl Run<'_> {
         let models = self.agents.models.load_full();
         let until = tokio::time::sleep_until(self.budget.until());
         let answer = tokio::select! {
-            answer = models.stream(&self.choice, &prompt, &self.cancel, &mut on_text) => answer,
+            answer = models.stream(&self.choice, prompt, &self.cancel, &mut on_text) => answer,
             () = until => Err(ModelError::Cancelled),
         };
         if !late.is_empty() {
@@ -436,13 +455,14 @@ impl Run<'_> {
 
     /// Replaces the beginning of the conversation by a summary.
     async fn compact(&mut self) -> Result<(), AgentError> {
-        let room = self.choice.context_tokens.saturating_mul(KEPT_PERCENT) / 100;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let Some(at) = compact::cut(&self.messages, room) else { return Ok(()) };
+        let Some(at) = compact::cut(&self.messages, self.share(KEPT_PERCENT)) else {
+            return Ok(());
+        };
         let tail = self.messages.split_off(at);
         let head = std::mem::take(&mut self.messages);
         let summary = self.sum_up(&head).await;
-        let number = transcript::add_summary(self.db, &self.session.key, &summary, self.now()).await?;
+        let number =
+            transcript::add_summary(self.db, &self.session.key, &summary, self.now()).await?;
         transcript::add(self.db, &self.session.key, &tail, self.now()).await?;
         let from = SessionChange { context_from: Some(number), ..SessionChange::default() };
         self.change(from).await?;
@@ -464,7 +484,7 @@ impl Run<'_> {
             options: &Options::default(),
         };
         let models = self.agents.models.load_full();
-        match models.stream(&self.choice, &prompt, &self.cancel, &mut |_| ()).await {
+        match models.stream(&self.choice, prompt, &self.cancel, &mut |_| ()).await {
             Ok(answer) if !answer.text.trim().is_empty() => {
                 self.spend(answer.usage.unwrap_or_default()).await;
                 answer.text
@@ -517,7 +537,6 @@ impl Run<'_> {
     fn now(&self) -> std::time::SystemTime {
         self.agents.clock.now()
     }
-
 }
 
 /// The results in what is new, taken out.

@@ -117,7 +117,11 @@ pub(crate) fn matched(calls: &[WireCall], mut found: Vec<WireResult>) -> Vec<Wir
             _ => result.name.as_deref().is_none_or(|name| name == call.name),
         });
         at.map(|at| found.remove(at))
-            .map(|result| WireResult { id: call.id.clone(), name: Some(call.name.clone()), ..result })
+            .map(|result| WireResult {
+                id: call.id.clone(),
+                name: Some(call.name.clone()),
+                ..result
+            })
             .unwrap_or_else(|| failed(call, "interrupted: nobody gave a result for this call"))
     };
     calls.iter().map(one).collect()
@@ -168,11 +172,15 @@ mod tests {
 
     #[test]
     fn every_call_has_its_result_and_every_result_its_call() {
-        let interrupted = |id: &str| failed(&call(id), "interrupted: nobody gave a result for this call");
+        let interrupted =
+            |id: &str| failed(&call(id), "interrupted: nobody gave a result for this call");
         let Message::Results(one) = results(&["1"]) else { panic!() };
         for (given, expected) in [
             // As it should be.
-            (vec![user("a"), model("", &["1"]), results(&["1"])], vec![user("a"), model("", &["1"]), results(&["1"])]),
+            (
+                vec![user("a"), model("", &["1"]), results(&["1"])],
+                vec![user("a"), model("", &["1"]), results(&["1"])],
+            ),
             // In two messages, and in another order.
             (
                 vec![model("", &["1", "2"]), results(&["2"]), results(&["1"]), user("b")],
@@ -181,7 +189,10 @@ mod tests {
             // One is missing.
             (
                 vec![model("", &["1", "2"]), results(&["1"])],
-                vec![model("", &["1", "2"]), Message::Results(vec![one[0].clone(), interrupted("2")])],
+                vec![
+                    model("", &["1", "2"]),
+                    Message::Results(vec![one[0].clone(), interrupted("2")]),
+                ],
             ),
             // All are missing, and the conversation went on.
             (

@@ -168,7 +168,7 @@ impl Gate {
         futures_util::future::join_all(calls).await
     }
 
-    /// Takes back all files a call changed, or none. A person's operation, recorded like any call.
+    /// Takes back all that a call changed, or nothing of it: files, notes, tasks. A person's operation, recorded like any call.
     pub async fn undo(&self, caller: &Caller, undone: CallId) -> Outcome {
         let args = json!({"call_id": undone});
         match self.prepare_undo(caller, undone).await {
@@ -304,7 +304,7 @@ impl Gate {
 
     /// Approvals and permissions.
     pub async fn db(&self) -> Result<&Db, ToolError> {
-        self.shared.db.get().await
+        Ok(self.shared.db.get().await?)
     }
 
     /// Replaces the configuration. Calls that wait are decided again before they run.
@@ -358,9 +358,10 @@ impl Gate {
             let problem = format!("there is no call `{undone}`; `toolgate history` lists them");
             return Err(ToolError::invalid("undo", "call_id", problem));
         };
-        let undo = Undo::new(undone, &records);
+        let rows = self.shared.db.get().await?.undoable_rows(undone).await?;
+        let undo = Undo::new(undone, &records, rows, self.shared.db.clone());
         if undo.is_empty() {
-            let problem = "that call changed no files, so there is nothing to undo";
+            let problem = "that call changed no files, notes or tasks: there is nothing to undo";
             return Err(ToolError::invalid("undo", "call_id", problem));
         }
         // As the user whose files these are; who did it is kept beside.

@@ -1,19 +1,16 @@
 //! What a gate is put together from.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use config::Config;
-use store::{EmergencyFile, Journal};
+use store::{EmergencyFile, Journal, LazyDb};
 use tool::{AnyTool, CallIds, Capabilities};
 
 use crate::{
     approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
     observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
-    redactor::Redactor, registry::Registry, settings::Settings, shared::LazyDb, shared::Shared,
+    redactor::Redactor, registry::Registry, settings::Settings, shared::Shared,
     trust::Trust, views::Views,
 };
 
@@ -28,8 +25,8 @@ pub struct Parts {
     pub world: Arc<dyn Capabilities>,
     /// Where calls are recorded.
     pub journal: Journal,
-    /// The folder of the database for everything else.
-    pub data: PathBuf,
+    /// The database for everything else.
+    pub db: Arc<LazyDb>,
     /// Whether everything is stopped.
     pub emergency: EmergencyFile,
     /// Who can be asked, in order.
@@ -43,7 +40,7 @@ pub struct Parts {
 impl Parts {
     /// Puts them together around `tools`.
     pub fn assemble(self, tools: Vec<Arc<dyn AnyTool>>) -> Result<Shared, RegistryError> {
-        let Self { config, redactor, world, journal, data, emergency, approvers, hooks, observers } =
+        let Self { config, redactor, world, journal, db, emergency, approvers, hooks, observers } =
             self;
         let registry = Registry::new(world.clone(), Settings::definitions(&config));
         registry.add(tools)?;
@@ -55,7 +52,7 @@ impl Parts {
             ids: CallIds::new(world.clock()),
             world,
             journal,
-            db: LazyDb::new(data),
+            db,
             alarm: Alarm::new(emergency),
             approvers,
             hooks,

@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use store::{Permission, PermissionState};
+use store::{LazyDb, Permission, PermissionState};
 use tool::{Caller, Capability, Role, ToolError};
-
-use crate::shared::LazyDb;
 
 /// The remembered grants, read again when anybody, here or in another process, changed something.
 #[derive(Debug, Default)]

@@ -10,12 +10,12 @@ use std::{
 
 use config::Ask;
 use policy::Untrusted;
-use store::{Db, UntrustedFile};
+use store::{Db, LazyDb, UntrustedFile};
 use tool::{Caller, Effect, Facts, FilePath, Need, PathFact, Plan, ToolError};
 
 use crate::{
     questions::{Key, key},
-    shared::{LazyDb, Shared},
+    shared::Shared,
 };
 
 /// So many sessions are known without looking into the database.
@@ -180,7 +180,13 @@ pub(crate) async fn known(
 const fn fetched(need: &Need) -> Option<&String> {
     match need {
         Need::Fetch(url) => Some(url),
-        Need::Read(_) | Need::Write(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => None,
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Run(_)
+        | Need::Act(_)
+        | Need::Recall(_)
+        | Need::Keep(_)
+        | Need::Use(_) => None,
     }
 }
 

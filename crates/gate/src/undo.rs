@@ -1,10 +1,13 @@
 //! Takes back what an earlier call changed. A person's operation: in no model's view.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use store::{By, LazyDb};
 use tool::{
     BoxFuture, CallId, Capability, Change, Effect, Effects, Expect, FileChange, FileContent,
-    FilePath, FileState, Info, Need, Plan, Prepared, Section, ToolContext, ToolInfo, ToolOutput,
-    ToolResult,
+    FilePath, FileState, Info, Need, Plan, Prepared, Section, ToolContext, ToolError, ToolInfo,
+    ToolOutput, ToolResult,
 };
 
 /// The tool behind `toolgate undo`.
@@ -17,11 +20,14 @@ pub(crate) fn undo_tool() -> ToolInfo {
     ToolInfo { effects: Effects::of(&[Effect::Write]), ..info }
 }
 
-/// The changes that take a call back, one for each file.
+/// The changes that take a call back: one for each file, and those of notes and tasks together.
 #[derive(Debug)]
 pub(crate) struct Undo {
     call: CallId,
     files: Vec<Touched>,
+    /// Notes and tasks, in words.
+    rows: Vec<String>,
+    db: Arc<LazyDb>,
 }
 
 /// A file the call changed, from what to what.
@@ -53,8 +59,13 @@ impl Touched {
 }
 
 impl Undo {
-    /// `records` are the call's change records, oldest first.
-    pub(crate) fn new(call: CallId, records: &[Vec<Change>]) -> Self {
+    /// `records` are the call's change records, oldest first; `rows` the notes and tasks it changed.
+    pub(crate) fn new(
+        call: CallId,
+        records: &[Vec<Change>],
+        rows: Vec<String>,
+        db: Arc<LazyDb>,
+    ) -> Self {
         let mut files: Vec<Touched> = Vec::new();
         for change in records.iter().flatten() {
             let touched = Touched::new(change);
@@ -65,24 +76,43 @@ impl Undo {
             }
         }
         files.retain(|file| file.before != file.after);
-        Self { call, files }
+        Self { call, files, rows, db }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.rows.is_empty()
+    }
+
+    fn row_need(row: &str) -> Need {
+        Need::Keep(format!("take back what was done to {row}"))
+    }
+
+    /// Takes back what was done to notes and tasks.
+    async fn undo_rows(&self, ctx: &ToolContext) -> Result<Vec<String>, ToolError> {
+        let Some(first) = self.rows.first() else { return Ok(Vec::new()) };
+        let by = By { call: ctx.call(), now: ctx.now(), untrusted: None };
+        let (db, undone) = (self.db.clone(), self.call);
+        let undo = async move { Ok(db.get().await?.undo_rows(undone, by).await?) };
+        ctx.keep(&Self::row_need(first), undo).await
     }
 }
 
 impl Prepared for Undo {
     fn plan(&self) -> Plan {
-        self.files.iter().map(|file| Need::Write(file.path.clone())).collect()
+        let files = self.files.iter().map(|file| Need::Write(file.path.clone()));
+        files.chain(self.rows.iter().map(|row| Self::row_need(row))).collect()
     }
 
     fn run(self: Box<Self>, ctx: &ToolContext) -> BoxFuture<'_, ToolResult> {
         Box::pin(async move {
-            let changes = self.files.iter().map(Touched::restoring).collect();
-            ctx.files().commit(changes).await?;
-            let restored: Vec<_> = self.files.iter().map(|file| &file.name).collect();
+            // What was done to notes and tasks can be brought back if the files refuse.
+            let rows = self.undo_rows(ctx).await?;
+            if !self.files.is_empty() {
+                let changes = self.files.iter().map(Touched::restoring).collect();
+                ctx.files().commit(changes).await?;
+            }
+            let files = self.files.iter().map(|file| file.name.to_string());
+            let restored: Vec<_> = files.chain(rows).collect();
             Ok(ToolOutput::json(json!({"undone": self.call, "restored": restored})))
         })
     }

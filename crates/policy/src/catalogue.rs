@@ -5,42 +5,29 @@
 use serde_json::json;
 use tool::{
     Info,
-    Profile::{self, Coding, Gateway, Messaging, Minimal},
+    Profile::{self, Coding, Gateway, Messaging},
     Section, ToolInfo,
 };
 
 struct Row(&'static str, Section, &'static [Profile], &'static [&'static str]);
 
 const ROWS: &[Row] = &[
-    Row("add_task", Section::Tasks, &[Gateway], &[]),
-    Row("agents_list", Section::Agents, &[], &[]),
     Row("browser", Section::Ui, &[], &[]),
     Row("canvas", Section::Ui, &[], &[]),
-    Row("complete_task", Section::Tasks, &[], &[]),
     Row("create_reminder", Section::Tasks, &[], &[]),
     Row("cron", Section::Automation, &[Coding], &[]),
     Row("gateway", Section::Automation, &[], &[]),
     Row("image", Section::Media, &[Coding], &[]),
-    Row("list_tasks", Section::Tasks, &[Gateway], &[]),
     Row("media", Section::Media, &[], &[]),
     Row("memory_get", Section::Memory, &[Coding], &[]),
     Row("memory_search", Section::Memory, &[Coding], &[]),
     Row("message", Section::Messaging, &[Messaging], &[]),
     Row("nodes", Section::Nodes, &[], &[]),
     Row("pdf", Section::Media, &[Coding], &[]),
-    Row("save_note", Section::Notes, &[Gateway], &[]),
     Row("script", Section::Runtime, &[Coding], &[]),
-    Row("search_notes", Section::Notes, &[], &[]),
-    Row("session_status", Section::Sessions, &[Minimal, Coding, Messaging], &[]),
-    Row("sessions_history", Section::Sessions, &[Coding, Messaging], &[]),
-    Row("sessions_list", Section::Sessions, &[Coding, Messaging], &[]),
-    Row("sessions_send", Section::Sessions, &[Coding, Messaging], &[]),
-    Row("sessions_spawn", Section::Sessions, &[Coding], &[]),
-    Row("subagents", Section::Sessions, &[Coding], &[]),
     Row("tool_describe", Section::Agents, &[], &[]),
     Row("tool_search", Section::Agents, &[], &[]),
     Row("tts", Section::Media, &[], &[]),
-    Row("update_task", Section::Tasks, &[], &[]),
     Row("web_fetch", Section::Web, &[Coding], &[]),
     Row("web_search", Section::Web, &[Coding, Gateway], &[]),
 ];

@@ -13,9 +13,13 @@ use crate::{
 pub fn complete(plan: Plan, tools: &Tools, known: Known<'_>) -> Plan {
     let complete = |need: &Need| match need {
         Need::Run(run) => Need::Run(completed(run, tools, known)),
-        Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => {
-            need.clone()
-        }
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Fetch(_)
+        | Need::Act(_)
+        | Need::Recall(_)
+        | Need::Keep(_)
+        | Need::Use(_) => need.clone(),
     };
     if plan.needs().iter().any(|need| matches!(need, Need::Run(_))) {
         return plan.needs().iter().map(complete).collect();

@@ -121,7 +121,13 @@ fn losing(files: u64, bytes: u64) -> String {
 const fn run_of(need: &Need) -> Option<&Run> {
     match need {
         Need::Run(run) => Some(run),
-        Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Fetch(_)
+        | Need::Act(_)
+        | Need::Recall(_)
+        | Need::Keep(_)
+        | Need::Use(_) => None,
     }
 }
 
@@ -129,7 +135,13 @@ const fn run_of(need: &Need) -> Option<&Run> {
 fn hosts(plan: &Plan, rules: &UrlRules) -> Result<Vec<CheckedUrl>, UrlRefusal> {
     let urls = plan.needs().iter().filter_map(|need| match need {
         Need::Fetch(url) => Some(url),
-        Need::Read(_) | Need::Write(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => None,
+        Need::Read(_)
+        | Need::Write(_)
+        | Need::Run(_)
+        | Need::Act(_)
+        | Need::Recall(_)
+        | Need::Keep(_)
+        | Need::Use(_) => None,
     });
     urls.map(|url| url::check(url, rules)).collect()
 }
@@ -209,7 +221,7 @@ fn goes_out(need: &Need) -> bool {
     match need {
         Need::Run(run) => run.reach != Reach::Nobody,
         Need::Act(_) | Need::Fetch(_) => true,
-        Need::Read(_) | Need::Write(_) | Need::Use(_) => false,
+        Need::Read(_) | Need::Write(_) | Need::Recall(_) | Need::Keep(_) | Need::Use(_) => false,
     }
 }
 
@@ -233,7 +245,12 @@ mod tests {
     fn facts(plan: &Plan, files: u64, bytes: u64) -> Facts {
         let paths = plan.needs().iter().filter_map(|need| match need {
             Need::Read(path) | Need::Write(path) => Some(path),
-            Need::Fetch(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => None,
+            Need::Fetch(_)
+            | Need::Run(_)
+            | Need::Act(_)
+            | Need::Recall(_)
+            | Need::Keep(_)
+            | Need::Use(_) => None,
         });
         let fact = |path: &FilePath| {
             Ok(PathFact { path: path.clone(), resolved: path.to_string(), files, bytes })
@@ -481,6 +498,8 @@ mod tests {
             ..Network::default()
         });
         let act = Plan::from([Need::Read(path("a")), Need::Act("send a mail".into())]);
+        let recall = Plan::from([Need::Recall("notes".into())]);
+        let keep = Plan::from([Need::Keep("save the note `a`".into())]);
         for (ask, plan, size, expected) in [
             (Ask::Smart, &Plan::default(), (0, 0), "allow smart: pure runs without asking"),
             (Ask::Smart, &read, (1, 5), "allow smart: read runs without asking"),
@@ -511,6 +530,11 @@ mod tests {
             (Ask::Always, &public, (0, 0), "allow ask.always: it changes nothing"),
             (Ask::Always, &read, (1, 5), "allow ask.always: it changes nothing"),
             (Ask::Always, &write, (1, 5), "ask ask.always: it wants to write `b`"),
+            (Ask::Smart, &recall, (0, 0), "allow smart: read runs without asking"),
+            (Ask::Smart, &keep, (0, 0), "allow smart: write runs without asking"),
+            (Ask::Always, &recall, (0, 0), "allow ask.always: it changes nothing"),
+            (Ask::Always, &keep, (0, 0), "ask ask.always: it wants to save the note `a`"),
+            (Ask::Auto, &keep, (0, 0), "allow ask.auto: nobody is asked in this mode"),
             (Ask::Auto, &act, (1, 5), "allow ask.auto: nobody is asked in this mode"),
         ] {
             let Decision { verdict, rule, reason } =

@@ -1,7 +1,7 @@
 //! Definitions of tools, as a request to a provider has them.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -16,9 +16,11 @@ pub fn definition(format: Format, tool: &ToolInfo) -> Value {
     named(format, tool, &wire_name(&tool.name))
 }
 
-/// The definitions of these tools, as the field `tools` of a request has them.
+/// The definitions of these tools, as the field `tools` of a request has them. Of two that have the
+/// same name, which a provider would refuse, the first is taken.
 pub fn definitions<'a>(format: Format, tools: impl Iterator<Item = &'a ToolInfo>) -> Value {
-    let tools: Vec<_> = tools.collect();
+    let mut seen = HashSet::new();
+    let tools: Vec<_> = tools.filter(|tool| seen.insert(&*tool.name)).collect();
     let names = Names::new(tools.iter().map(|tool| &*tool.name));
     let list = tools.iter().map(|tool| named(format, tool, &names.outward(&tool.name)));
     wrapped(format, list.collect())
@@ -54,12 +56,13 @@ pub struct DefinitionList {
     pub names: Names,
     // Kept, so that no other tool can have the address of one of them.
     tools: Vec<Arc<ToolInfo>>,
+    empty: bool,
 }
 
 impl DefinitionList {
     /// Whether there is no tool in it.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.empty
     }
 }
 
@@ -86,7 +89,7 @@ struct Kept {
 }
 
 impl Definitions {
-    /// The definitions of `tools`, in this order.
+    /// The definitions of `tools`, in this order. Of two that have the same name the first is taken.
     pub fn list(&self, format: Format, tools: &[Arc<ToolInfo>]) -> Arc<DefinitionList> {
         let key = (format, fingerprint(tools));
         let same = |list: &&Arc<DefinitionList>| {
@@ -97,7 +100,7 @@ impl Definitions {
             return list.clone();
         }
         // Worked out without the lock: others need not wait for a set that is new.
-        let list = Arc::new(self.make(format, tools));
+        let list = Arc::new(self.joined(format, tools, &[]));
         let mut lists = lock(&self.lists);
         if lists.len() >= MAX_LISTS {
             lists.clear();
@@ -106,15 +109,29 @@ impl Definitions {
         list
     }
 
-    fn make(&self, format: Format, tools: &[Arc<ToolInfo>]) -> DefinitionList {
-        let names = Names::new(tools.iter().map(|tool| &*tool.name));
-        let list = tools.iter().map(|tool| {
-            let value = self.one(format, tool, &names.outward(&tool.name));
-            Value::clone(&value)
-        });
-        let value = wrapped(format, list.collect());
+    /// The definitions of `ours`, which are kept, and then of `theirs`, which came with a request and
+    /// will not come again. Of two that have the same name the first is taken: whoever wants a tool
+    /// of theirs instead of ours leaves ours out.
+    pub fn joined(
+        &self,
+        format: Format,
+        ours: &[Arc<ToolInfo>],
+        theirs: &[ToolInfo],
+    ) -> DefinitionList {
+        let all = ours.iter().map(|tool| &**tool).chain(theirs);
+        let names = Names::new(all.map(|tool| &*tool.name));
+        let mut seen = HashSet::new();
+        let mut list = Vec::with_capacity(ours.len() + theirs.len());
+        for tool in ours.iter().filter(|tool| seen.insert(tool.name.clone())) {
+            list.push(Value::clone(&self.one(format, tool, &names.outward(&tool.name))));
+        }
+        for tool in theirs.iter().filter(|tool| seen.insert(tool.name.clone())) {
+            list.push(named(format, tool, &names.outward(&tool.name)));
+        }
+        let empty = list.is_empty();
+        let value = wrapped(format, list);
         let json = value.to_string().into();
-        DefinitionList { value, json, names, tools: tools.to_vec() }
+        DefinitionList { value, json, names, tools: ours.to_vec(), empty }
     }
 
     /// Many callers have the same tool, each in a set of their own.
@@ -174,5 +191,39 @@ mod tests {
         assert_eq!(before.value[8], after.value[8]);
         assert_eq!(after.value[7]["description"], "Does it better.");
         assert_eq!(after.names.inward(after.value[7]["name"].as_str().unwrap()), "plugin.tool_7");
+    }
+
+    #[test]
+    fn a_tool_that_a_client_brings_breaks_nothing() {
+        let tool = |name: &str, text: &str| ToolInfo::new(name, text, json!({"type": "OBJECT"}));
+        let ours = ["read", "plugin.find"].map(|name| Arc::new(tool(name, "Ours.")));
+        // Our names, a name that looks like one of ours once it is mapped, and names that are none.
+        let mapped = wire_name("plugin.find").into_owned();
+        let long = "x".repeat(300);
+        let names = ["read", "plugin.find", &mapped, "mine", "mine", "", " ", "日本", &long];
+        let theirs = names.map(|name| tool(name, "Theirs."));
+        for format in Format::ALL {
+            let cache = Definitions::default();
+            let list = cache.joined(format, &ours, &theirs);
+            let functions = match format {
+                Format::Gemini => &list.value[0]["functionDeclarations"],
+                Format::OpenAi | Format::OpenAiResponses | Format::Anthropic | Format::Mcp => {
+                    &list.value
+                }
+            };
+            let functions = functions.as_array().unwrap();
+            let text = |function: &Value, key: &str| {
+                let function = function.get("function").unwrap_or(function);
+                function[key].as_str().unwrap().to_owned()
+            };
+            let wire: Vec<_> = functions.iter().map(|function| text(function, "name")).collect();
+            let back: Vec<_> = wire.iter().map(|name| list.names.inward(name)).collect();
+            assert_eq!(back, ["read", "plugin.find", &mapped, "mine", "", " ", "日本", &long]);
+            let unique: HashSet<_> = wire.iter().collect();
+            assert_eq!(unique.len(), wire.len());
+            let ours = functions.iter().filter(|function| text(function, "description") == "Ours.");
+            assert_eq!(ours.count(), 2);
+            assert_eq!(lock(&cache.tools).len(), 2, "what clients bring is not kept");
+        }
     }
 }

@@ -40,11 +40,19 @@ pub enum ProviderError {
     RemoteImage(String),
     #[error("`{0}` is a tool of the provider's own, which is not there; send functions only")]
     ForeignTool(String),
+    #[error("threads are not kept here; send the whole conversation, without `thread`")]
+    Thread,
     #[error("`{field}` is {count}, but there is one answer to a request; ask again for another")]
     ManyAnswers { field: &'static str, count: u64 },
 }
 
 impl ProviderError {
+    /// The type of the error that a client is told whose request could not be read.
+    pub const fn kind(&self) -> &'static str {
+        // By this name its clients know that they may go on without.
+        if matches!(self, Self::Thread) { "thread_unsupported_request" } else { "validation_error" }
+    }
+
     /// Something in a message that is neither text nor an image.
     pub(crate) fn content(kind: &str) -> Self {
         Self::NotTaken { what: "content of type", kind: kind.to_owned(), instead: "text or images" }

@@ -3,8 +3,12 @@
 //! One folder each. This crate must not know stages, policy or transports: it is given what was
 //! decided, and does that.
 //!
-//! Start from [`Runner`], which runs commands.
+//! Start from [`Runner`], which runs commands, and [`Shelf`], which has what is kept for a user.
 
 mod exec;
+mod notes;
+mod shelf;
+mod tasks;
 
 pub use exec::Runner;
+pub use shelf::Shelf;

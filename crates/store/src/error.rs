@@ -71,9 +71,12 @@ impl StoreError {
     }
 }
 
-/// A store that fails is our fault, never the model's.
+/// A store that fails is our fault, never the model's; what it refuses for a reason is another matter.
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
+        if matches!(error, StoreError::ChangedSince(_) | StoreError::TooMany { .. }) {
+            return Self::failed(error.to_string());
+        }
         Self::internal(error)
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, Sessions, ToolError, nearest};
+use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, OwnData, ToolError, nearest};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(
@@ -74,17 +74,13 @@ impl FromStr for Capability {
 }
 
 /// What stands behind the handles of a [`crate::ToolContext`]. The gate is given one of these.
-pub trait Capabilities: fmt::Debug + Send + Sync {
+pub trait Capabilities: OwnData {
     /// The files `caller` works on.
     fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError>;
     /// The network, as far as `caller` reaches.
     fn net(&self, caller: &Caller) -> Result<Arc<dyn Net>, ToolError>;
     /// What runs commands for `caller`.
     fn exec(&self, caller: &Caller) -> Result<Arc<dyn Exec>, ToolError>;
-    /// The conversations of agents, if this deployment keeps any.
-    fn sessions(&self) -> Option<Arc<dyn Sessions>> {
-        None
-    }
     /// Where large outputs go.
     fn artifacts(&self) -> Arc<dyn ArtifactStore>;
     /// The time.

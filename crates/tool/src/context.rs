@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Commands, Disk, Execution, Files, Live, Net, Plan, Redact,
-    ToolError, Updates, Web,
+    CallId, Caller, ChangeLog, Clock, Commands, Conversations, Disk, Execution, Files, Live, Need, Net, Notebook,
+    OwnData, Plan, Redact, TaskList, ToolError, Updates, Web, own_data::Desk,
 };
 
 /// What the gate builds a context from.
@@ -28,6 +28,7 @@ pub struct ContextParts {
     pub net: Option<Arc<dyn Net>>,
     /// `None` unless the tool says that it runs commands.
     pub exec: Option<Execution>,
+    pub own: Arc<dyn OwnData>,
     pub log: Arc<dyn ChangeLog>,
 }
 
@@ -44,6 +45,7 @@ pub struct ToolContext {
     files: Files,
     web: Web,
     commands: Commands,
+    own: Arc<dyn OwnData>,
 }
 
 impl ToolContext {
@@ -61,6 +63,7 @@ impl ToolContext {
             disk,
             net,
             exec,
+            own,
             log,
         } = parts;
         let commands = Commands {
@@ -74,7 +77,7 @@ impl ToolContext {
         };
         let web = Web { plan: plan.clone(), live: live.clone(), net };
         let files = Files { call, plan, live: live.clone(), disk, log };
-        Self { call, caller, live, deadline, clock, updates, redact, files, web, commands }
+        Self { call, caller, live, deadline, clock, updates, redact, files, web, commands, own }
     }
 
     /// Id of the call.
@@ -100,6 +103,35 @@ impl ToolContext {
     /// The planned command, and the processes of the agent.
     pub const fn exec(&self) -> &Commands {
         &self.commands
+    }
+
+    /// The notes of the user, as planned.
+    pub fn notes(&self) -> Result<Notebook, ToolError> {
+        Ok(Notebook { notes: self.own.notes(&self.caller)?, desk: self.desk() })
+    }
+
+    /// The tasks of the user, as planned.
+    pub fn tasks(&self) -> Result<TaskList, ToolError> {
+        Ok(TaskList { tasks: self.own.tasks(&self.caller)?, desk: self.desk() })
+    }
+
+    /// The conversations of agents, as planned.
+    pub fn sessions(&self) -> Conversations {
+        Conversations { sessions: self.own.sessions(), desk: self.desk() }
+    }
+
+    /// Makes a planned change of our own data. Once it has begun it goes on to its end, and the call
+    /// does not end before.
+    pub async fn keep<T: Send + 'static>(
+        &self,
+        need: &Need,
+        change: impl Future<Output = Result<T, ToolError>> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        self.desk().keep(need, change).await
+    }
+
+    fn desk(&self) -> Desk {
+        Desk { call: self.call, plan: self.files.plan.clone(), live: self.live.clone() }
     }
 
     /// The current time.

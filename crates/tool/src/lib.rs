@@ -33,6 +33,7 @@ mod net;
 mod notes;
 mod outcome;
 mod output;
+mod own_data;
 mod path;
 mod pinned;
 mod place;
@@ -78,9 +79,10 @@ pub use key_path::KeyPath;
 pub use live::{Held, Live, Paused};
 pub use nearest::nearest;
 pub use net::{Answer, Fetch, Method, Net, Web};
-pub use notes::{NewNote, Note, NoteSearch};
+pub use notes::{NewNote, Note, NoteSearch, Notebook, Notes};
 pub use outcome::{Meta, Outcome};
 pub use output::{Block, ToolOutput, Usage};
+pub use own_data::OwnData;
 pub use path::FilePath;
 pub use pinned::{Identity, Named, Pinned, Runs, Script};
 pub use place::Place;
@@ -90,11 +92,14 @@ pub use review::{Extent, Keep, Proposal, Proposed, Review};
 pub use run::{Lasting, Reach, Run};
 pub use schema::{plain_schema, schema_of};
 pub use sessions::{
-    Addressee, AgentInfo, Cleanup, Conversations, History, MessageInfo, SendMessage, SendStatus, Sent,
-    SessionInfo, SessionQuery, SessionSettings, Sessions, Spawn, SpawnContext, Spawned, WithTools,
+    Addressee, AgentInfo, Cleanup, Conversations, History, MessageInfo, SendMessage, SendStatus,
+    Sent, SessionInfo, SessionQuery, SessionSettings, Sessions, Spawn, SpawnContext, Spawned,
+    WithTools,
 };
 pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};
-pub use tasks::{NewDueDate, NewTask, Priority, Task, TaskChange, TaskStatus};
+pub use tasks::{
+    NewDueDate, NewTask, Priority, Task, TaskChange, TaskFilter, TaskList, TaskStatus, Tasks,
+};
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
 pub use updates::{UpdateSink, Updates};
 pub use walk::{Ignored, Visit, Walk, WalkEntry};

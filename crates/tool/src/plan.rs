@@ -20,6 +20,10 @@ pub enum Need {
     Run(Run),
     /// Anything else that changes the world, in words a person can judge.
     Act(String),
+    /// A look at something of Toolgate's own data: `notes`, `tasks`, …
+    Recall(String),
+    /// A change of Toolgate's own data, in words a person can judge, which can be undone.
+    Keep(String),
     /// A capability that none of the above implies.
     Use(Capability),
 }
@@ -28,8 +32,8 @@ impl Need {
     /// The effect this need has, if any of its own.
     pub fn effect(&self) -> Option<Effect> {
         match self {
-            Self::Read(_) => Some(Effect::Read),
-            Self::Write(_) => Some(Effect::Write),
+            Self::Read(_) | Self::Recall(_) => Some(Effect::Read),
+            Self::Write(_) | Self::Keep(_) => Some(Effect::Write),
             Self::Fetch(_) => Some(Effect::Fetch),
             Self::Run(run) => Some(run.effect()),
             Self::Act(_) => Some(Effect::Act),
@@ -43,7 +47,7 @@ impl Need {
             Self::Read(_) | Self::Write(_) => Some(Capability::Files),
             Self::Fetch(_) => Some(Capability::Network),
             Self::Run(_) => Some(Capability::Exec),
-            Self::Act(_) => None,
+            Self::Act(_) | Self::Recall(_) | Self::Keep(_) => None,
             Self::Use(capability) => Some(*capability),
         }
     }
@@ -65,7 +69,8 @@ impl fmt::Display for Need {
             Self::Write(path) => write!(f, "write `{path}`"),
             Self::Fetch(url) => write!(f, "fetch `{url}`"),
             Self::Run(run) => run.fmt(f),
-            Self::Act(what) => f.write_str(what),
+            Self::Act(what) | Self::Keep(what) => f.write_str(what),
+            Self::Recall(what) => write!(f, "look at {what}"),
             Self::Use(capability) => write!(f, "use {capability}"),
         }
     }
@@ -111,7 +116,13 @@ impl Plan {
     pub fn command(&self) -> Option<&Run> {
         self.0.iter().find_map(|need| match need {
             Need::Run(run) => Some(run),
-            Need::Read(_) | Need::Write(_) | Need::Fetch(_) | Need::Act(_) | Need::Use(_) => None,
+            Need::Read(_)
+            | Need::Write(_)
+            | Need::Fetch(_)
+            | Need::Act(_)
+            | Need::Recall(_)
+            | Need::Keep(_)
+            | Need::Use(_) => None,
         })
     }
 

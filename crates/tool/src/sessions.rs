@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{BoxFuture, Caller, Live, Need, Plan, ToolError};
+use crate::{BoxFuture, Caller, Need, ToolError, own_data::Desk};
 
 /// What a plan says when sessions are looked at.
 const LOOKS: &str = "sessions";
@@ -319,10 +319,8 @@ pub trait Sessions: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<SessionInfo, ToolError>>;
 
     /// The agents that `caller` may start.
-    fn agents<'a>(
-        &'a self,
-        caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Vec<AgentInfo>, ToolError>>;
+    fn agents<'a>(&'a self, caller: &'a Caller)
+    -> BoxFuture<'a, Result<Vec<AgentInfo>, ToolError>>;
 }
 
 /// What was said in a session.
@@ -335,40 +333,27 @@ pub struct History {
 }
 
 /// The conversations a call may look at and change, as it planned.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Conversations {
-    pub(crate) caller: Arc<Caller>,
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) live: Arc<Live>,
+    pub(crate) desk: Desk,
     pub(crate) sessions: Option<Arc<dyn Sessions>>,
 }
 
 impl Conversations {
     /// What a call must plan to look at sessions.
     pub fn look() -> Need {
-        Need::Act(LOOKS.to_owned())
-    }
-
-    /// Who looks.
-    pub fn caller(&self) -> &Caller {
-        &self.caller
+        Need::Recall(LOOKS.to_owned())
     }
 
     /// The sessions, to be looked at.
-    pub fn reading(&self) -> Result<&dyn Sessions, ToolError> {
-        self.allowed(&Self::look())
+    pub fn reading(self) -> Result<Arc<dyn Sessions>, ToolError> {
+        self.changing(&Self::look())
     }
 
     /// The sessions, to be changed as `planned`.
-    pub fn changing(&self, planned: &Need) -> Result<&dyn Sessions, ToolError> {
-        self.allowed(planned)
-    }
-
-    fn allowed(&self, need: &Need) -> Result<&dyn Sessions, ToolError> {
-        self.plan.require(need)?;
-        self.live.check()?;
-        self.sessions.as_deref().ok_or_else(|| {
-            ToolError::failed("conversations are kept by the server; start it with `toolgate serve`")
-        })
+    pub fn changing(self, planned: &Need) -> Result<Arc<dyn Sessions>, ToolError> {
+        self.desk.plan.require(planned)?;
+        self.desk.live.check()?;
+        self.sessions.ok_or_else(|| ToolError::failed("no conversations are kept here"))
     }
 }

@@ -12,7 +12,7 @@ use config::Config;
 use gate::{Approver, Hook, Observer, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
 use services::Runner;
-use store::{EmergencyFile, Journal, StoreError};
+use store::{EmergencyFile, Journal, LazyDb, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
@@ -221,6 +221,7 @@ impl GateBuilder {
             upkeep::start(&data, &self.config, &journal, &world, &clock);
             journal
         };
+        let db = Arc::new(LazyDb::new(data.clone()));
         let runner = Arc::new(Runner::new(world.clone(), &self.config));
         let programs = Arc::new(Programs::new(runner.clone(), &self.config));
         let mut hooks = self.hooks;
@@ -233,17 +234,17 @@ impl GateBuilder {
                 world: world.clone(),
                 runner: runner.clone(),
                 agents: known.clone(),
+                db: db.clone(),
             }),
             journal,
             emergency: EmergencyFile::open(&data)?,
-            data: data.clone(),
+            db,
             approvers: self.approvers,
             hooks,
             observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let agents =
-            Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
+        let agents = Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
         let definitions = Arc::default();

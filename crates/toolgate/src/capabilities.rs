@@ -3,17 +3,43 @@
 use std::sync::{Arc, OnceLock};
 
 use agent::WeakAgents;
-use services::Runner;
-use tool::{ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Sessions, ToolError};
+use services::{Runner, Shelf};
+use store::LazyDb;
+use tool::{
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Notes, OwnData,
+    Sessions, Tasks, ToolError,
+};
 use world::World;
 
-/// The world, and what runs commands in it.
+/// The world, what runs commands in it, and what is kept for users.
 #[derive(Debug)]
 pub(crate) struct Everything {
     pub(crate) world: Arc<World>,
     pub(crate) runner: Arc<Runner>,
     /// Filled in when there are agents; they have the gate, which has this.
     pub(crate) agents: Arc<OnceLock<WeakAgents>>,
+    pub(crate) db: Arc<LazyDb>,
+}
+
+impl Everything {
+    fn shelf(&self, caller: &Caller) -> Arc<Shelf> {
+        Arc::new(Shelf::new(self.db.clone(), self.world.clock(), caller))
+    }
+}
+
+impl OwnData for Everything {
+    fn notes(&self, caller: &Caller) -> Result<Arc<dyn Notes>, ToolError> {
+        Ok(self.shelf(caller))
+    }
+
+    fn tasks(&self, caller: &Caller) -> Result<Arc<dyn Tasks>, ToolError> {
+        Ok(self.shelf(caller))
+    }
+
+    fn sessions(&self) -> Option<Arc<dyn Sessions>> {
+        let agents = self.agents.get().and_then(WeakAgents::upgrade)?;
+        Some(Arc::new(agents))
+    }
 }
 
 impl Capabilities for Everything {
@@ -27,11 +53,6 @@ impl Capabilities for Everything {
 
     fn exec(&self, _: &Caller) -> Result<Arc<dyn Exec>, ToolError> {
         Ok(self.runner.clone())
-    }
-
-    fn sessions(&self) -> Option<Arc<dyn Sessions>> {
-        let agents = self.agents.get().and_then(WeakAgents::upgrade)?;
-        Some(Arc::new(agents))
     }
 
     fn artifacts(&self) -> Arc<dyn ArtifactStore> {

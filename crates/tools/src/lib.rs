@@ -5,10 +5,17 @@
 //!
 //! Start from [`builtin`] and `time/get_current_time.rs`, the smallest tool.
 
+mod agents;
 mod fs;
+mod notes;
 mod runtime;
+mod sessions;
+mod tasks;
 mod time;
 mod web;
+
+// What tools of several sections are made of.
+mod vouched;
 
 use std::sync::Arc;
 
@@ -16,5 +23,15 @@ use tool::AnyTool;
 
 /// Every built-in tool, section by section, in alphabetical order.
 pub fn builtin() -> Vec<Arc<dyn AnyTool>> {
-    [fs::tools(), runtime::tools(), time::tools(), web::tools()].concat()
+    [
+        agents::tools(),
+        fs::tools(),
+        notes::tools(),
+        runtime::tools(),
+        sessions::tools(),
+        tasks::tools(),
+        time::tools(),
+        web::tools(),
+    ]
+    .concat()
 }

@@ -8,7 +8,8 @@ use std::{
 
 use policy::Protected;
 use tool::{
-    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Live, Net, ToolError,
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Live, Net, OwnData,
+    ToolError,
 };
 
 use crate::{
@@ -142,6 +143,9 @@ impl World {
         Workspace::new(root.clone(), caller, self.common.clone())
     }
 }
+
+/// It keeps nothing for anybody.
+impl OwnData for World {}
 
 impl Capabilities for World {
     fn disk(&self, caller: &Caller) -> Result<Arc<dyn Disk>, ToolError> {

@@ -93,7 +93,8 @@ impl Inner {
         if agents.is_empty() {
             return Ok(Vec::new());
         }
-        let kinds = KINDS.into_iter().filter(|kind| query.kinds.iter().any(|name| *name == *kind.name()));
+        let kinds =
+            KINDS.into_iter().filter(|kind| query.kinds.iter().any(|name| *name == *kind.name()));
         let filter = SessionFilter {
             user: Some(caller.user.to_string()),
             agents,

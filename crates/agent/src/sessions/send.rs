@@ -91,7 +91,8 @@ impl Inner {
             None => text,
         };
         let id = new_id();
-        let running = self.clone().detached(speaking(caller, session), &id, Input::text(text), None);
+        let running =
+            self.clone().detached(speaking(caller, session), &id, Input::text(text), None);
         if wait.is_zero() {
             return Ok(Sent { run_id: Some(id), ..sent(SendStatus::Accepted, None) });
         }

@@ -70,7 +70,12 @@ impl Inner {
             inner.over(&child, &above, cleanup, answer).await;
         });
         let child_session_key = Some(key.to_string());
-        Ok(Spawned { status: SendStatus::Accepted, child_session_key, run_id: Some(id), reason: None })
+        Ok(Spawned {
+            status: SendStatus::Accepted,
+            child_session_key,
+            run_id: Some(id),
+            reason: None,
+        })
     }
 
     fn refused(
@@ -92,19 +97,16 @@ impl Inner {
         }
         let working = self.lanes.find(&key_of(caller)).map_or(0, |lane| lane.children());
         if working >= MAX_CHILDREN {
-            return Ok(Some(format!("{working} agents work for this session already; wait for one")));
+            return Ok(Some(format!(
+                "{working} agents work for this session already; wait for one"
+            )));
         }
         self.models.load().pick(Some(&settings), spawn.model.as_deref())?;
         Ok(None)
     }
 
     /// The session of the child, with what it begins with.
-    async fn make(
-        &self,
-        caller: &Caller,
-        child: &Caller,
-        spawn: &Spawn,
-    ) -> Result<(), AgentError> {
+    async fn make(&self, caller: &Caller, child: &Caller, spawn: &Spawn) -> Result<(), AgentError> {
         let (db, now, above) = (self.gate.db().await?, self.clock.now(), key_of(caller));
         let session = NewSession {
             parent: Some(above.clone()),

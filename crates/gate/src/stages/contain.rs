@@ -154,6 +154,7 @@ impl Contain {
             disk,
             net,
             exec,
+            own: self.0.world.clone(),
             log: Arc::new(self.0.journal.clone()),
         }))
     }

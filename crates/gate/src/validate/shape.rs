@@ -7,7 +7,8 @@ use serde_json::Value;
 use tool::ToolInfo;
 
 /// Strings that name something: white space around them means nothing, and empty means missing.
-const NAME_LIKE: &[&str] = &["id", "name", "path", "query", "timezone", "title", "url", "workdir"];
+const NAME_LIKE: &[&str] =
+    &["due_date", "id", "name", "path", "query", "timezone", "title", "url", "workdir"];
 
 /// The parameters of an object.
 #[derive(Debug, Default)]

@@ -13,6 +13,7 @@ fn tool(name: &str) -> ToolInfo {
     let info = Info { section: Section::Fs, profiles: &[Profile::Coding], ..Info::DEFAULT };
     let info = match name {
         "exec" => Info { section: Section::Runtime, aliases: &["bash"], ..info },
+        "save_note" => Info { section: Section::Notes, profiles: &[Profile::Gateway], ..info },
         _ => info,
     };
     ToolInfo::with(name, "A tool.", json!({}), info)

@@ -16,11 +16,14 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     if !list(body, "mcp_servers")?.is_empty() {
         return Err(ProviderError::asked("mcp_servers", "`tools`"));
     }
+    if field(body, "thread")?.is_some() {
+        return Err(ProviderError::Thread);
+    }
     let mut reader = Reader::default();
     if let Some(system) = field(body, "system")? {
         reader.system(plain(system, "system")?);
     }
-    for (index, item) in list(body, "messages")?.iter().enumerate() {
+    for (index, item) in super::messages(body, "messages")?.iter().enumerate() {
         message(item, &mut reader).at("messages", index)?;
     }
     let (system, messages) = reader.end()?;

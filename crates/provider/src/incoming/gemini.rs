@@ -20,8 +20,8 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     if let Some(system) = field(body, "system_instruction")? {
         reader.system(plain(system)?);
     }
-    let contents = field(body, "contents")?.map(one_or_many).unwrap_or_default();
-    for (index, item) in contents.iter().enumerate() {
+    let contents = super::conversation(body, "contents")?;
+    for (index, item) in one_or_many(contents).iter().enumerate() {
         content(item, &mut reader).at("contents", index)?;
     }
     let (system, messages) = reader.end()?;

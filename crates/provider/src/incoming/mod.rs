@@ -12,7 +12,7 @@ use tool::ToolInfo;
 
 use crate::{
     Format, Message, Options, ProviderError,
-    json::{count, flag, text, unexpected},
+    json::{count, field, flag, list, text, unexpected},
 };
 
 /// What a client asks for.
@@ -73,6 +73,17 @@ fn model(body: &Value) -> Result<String, ProviderError> {
     let model = text(body, "model")?.filter(|model| !model.trim().is_empty());
     let missing = ProviderError::Missing { at: "the request", field: "model" };
     model.map(str::to_owned).ok_or(missing)
+}
+
+/// The field with the conversation.
+fn conversation<'a>(body: &'a Value, name: &'static str) -> Result<&'a Value, ProviderError> {
+    field(body, name)?.ok_or(ProviderError::Missing { at: "the request", field: name })
+}
+
+/// The messages in it, if it is a list.
+fn messages<'a>(body: &'a Value, name: &'static str) -> Result<&'a [Value], ProviderError> {
+    conversation(body, name)?;
+    list(body, name)
 }
 
 fn role(message: &Value) -> Result<&str, ProviderError> {

@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     refuse(body)?;
     let mut reader = Reader::default();
-    for (index, item) in list(body, "messages")?.iter().enumerate() {
+    for (index, item) in super::messages(body, "messages")?.iter().enumerate() {
         message(item, &mut reader).at("messages", index)?;
     }
     let (system, messages) = reader.end()?;

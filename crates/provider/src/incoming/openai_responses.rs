@@ -20,12 +20,11 @@ pub(super) fn read(body: &Value) -> Result<ChatRequest, ProviderError> {
     refuse(body)?;
     let mut reader = Reader::default();
     reader.system(text(body, "instructions")?.unwrap_or_default());
-    match field(body, "input")? {
-        Some(Value::String(text)) => reader.user(vec![Block::Text(text.clone())]),
-        _ => {
-            for (index, entry) in list(body, "input")?.iter().enumerate() {
-                item(entry, &mut reader).at("input", index)?;
-            }
+    if let Some(text) = super::conversation(body, "input")?.as_str() {
+        reader.user(vec![Block::Text(text.to_owned())]);
+    } else {
+        for (index, entry) in super::messages(body, "input")?.iter().enumerate() {
+            item(entry, &mut reader).at("input", index)?;
         }
     }
     let (system, messages) = reader.end()?;

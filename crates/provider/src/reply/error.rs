@@ -12,7 +12,9 @@ pub fn error(format: Format, status: u16, kind: &str, message: &str) -> Value {
             json!({"error": {"message": message, "type": group, "param": null, "code": kind}})
         }
         Format::Anthropic => {
-            let error = json!({"type": anthropic(status), "message": message, "code": kind});
+            let details = json!({"error_code": kind});
+            let group = anthropic(status);
+            let error = json!({"type": group, "message": message, "details": details});
             json!({"type": "error", "error": error})
         }
         Format::Gemini => {

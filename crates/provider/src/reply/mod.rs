@@ -10,7 +10,7 @@ mod openai_responses;
 mod sse;
 mod stream;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{Finish, Format, Usage, WireCall};
@@ -31,7 +31,7 @@ pub struct ReplyHead {
 }
 
 /// One call of ours that ran inside of the gate, for the field `tool_calls` beside the answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallNote {
     /// The id of the call.
     pub id: String,

@@ -7,21 +7,20 @@ use crate::Format;
 
 /// The models with these ids, made at these times (seconds since 1970).
 ///
-/// Clients of `OpenAI` and Anthropic ask at the same path, so their list is both.
+/// All clients may ask at the same path, so what is not for Gemini alone is for everybody.
 pub fn models(format: Format, list: &[(String, u64)]) -> Value {
+    let for_gemini: Vec<_> = list.iter().map(|(id, _)| gemini(id)).collect();
     match format {
-        Format::Gemini => {
-            let models: Vec<_> = list.iter().map(|(id, _)| gemini(id)).collect();
-            json!({"models": models})
-        }
+        Format::Gemini => json!({"models": for_gemini}),
         Format::OpenAi | Format::OpenAiResponses | Format::Anthropic | Format::Mcp => {
-            let models: Vec<_> = list.iter().map(|(id, created)| common(id, *created)).collect();
+            let for_others: Vec<_> = list.iter().map(|(id, time)| common(id, *time)).collect();
             json!({
                 "object": "list",
-                "data": models,
+                "data": for_others,
                 "has_more": false,
                 "first_id": list.first().map(|(id, _)| id),
                 "last_id": list.last().map(|(id, _)| id),
+                "models": for_gemini,
             })
         }
     }

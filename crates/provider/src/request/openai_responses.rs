@@ -77,18 +77,31 @@ fn input(turns: &[Turn<'_>]) -> Value {
 }
 
 /// The items of an answer. A thought that came without its content was left with the provider, who
-/// was told not to keep it: it cannot be repeated, nor can the ids that go with it.
+/// was told not to keep it: it cannot be repeated, nor can the ids of what goes with it.
 fn repeated(items: &[Value]) -> Vec<Value> {
+    let is = |item: &Value, kind: &str| item.get("type").is_some_and(|found| found == kind);
     let is_lost = |item: &Value| {
-        item.get("type").is_some_and(|kind| kind == "reasoning")
-            && item.get("encrypted_content").is_none_or(Value::is_null)
+        is(item, "reasoning") && item.get("encrypted_content").is_none_or(Value::is_null)
     };
-    let lost = items.iter().any(is_lost);
-    let mut items: Vec<_> = items.iter().filter(|item| !is_lost(item)).cloned().collect();
-    for item in items.iter_mut().filter_map(Value::as_object_mut).filter(|_| lost) {
-        item.remove("id");
+    if !items.iter().any(is_lost) {
+        return items.to_vec();
     }
-    items
+    let kept = items.iter().filter(|item| !is_lost(item));
+    kept.map(|item| match item.as_object() {
+        Some(_) if is(item, "message") => message(&said(item)),
+        Some(fields) if is(item, "function_call") => {
+            let fields = fields.iter().filter(|(key, _)| *key != "id");
+            fields.map(|(key, value)| (key.clone(), value.clone())).collect()
+        }
+        Some(_) | None => item.clone(),
+    })
+    .collect()
+}
+
+/// The text of a message.
+fn said(item: &Value) -> String {
+    let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
 }
 
 fn user(blocks: &[impl AsRef<Block>]) -> Value {
@@ -108,7 +121,10 @@ fn part(block: Seen<'_>) -> Value {
 }
 
 fn model(text: &str, calls: &[WireCall]) -> Vec<Value> {
-    let text = Some(text).filter(|text| !text.is_empty());
-    let text = text.map(|text| json!({"type": "message", "role": "assistant", "content": text}));
+    let text = Some(text).filter(|text| !text.is_empty()).map(message);
     text.into_iter().chain(calls.iter().map(openai_responses::function_call)).collect()
+}
+
+fn message(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant", "content": text})
 }

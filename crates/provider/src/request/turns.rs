@@ -103,8 +103,9 @@ impl<'a> Turns<'a, '_> {
     /// The id a call is sent with. In the provider's own words it is the one it gave.
     fn id(&mut self, call: &WireCall, at: (usize, usize), own: Option<&Value>) -> Option<String> {
         let given = call.id.clone();
-        // Matched by name and order where there is none, and repeated as it came.
-        if own.is_some() || self.format == Format::Gemini {
+        // Here a call without one is matched by name and order.
+        let spare = self.format == Format::Gemini && given.is_none();
+        if own.is_some() || spare {
             self.used.extend(given.clone());
             return given;
         }

@@ -7,6 +7,7 @@ mod mcp;
 mod openai;
 mod openai_responses;
 mod repeatable;
+mod thoughts;
 
 use std::fmt;
 

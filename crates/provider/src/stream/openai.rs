@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Finish, MAX_PARTS, Said, Usage, details, tokens};
+use super::{Answer, Finish, MAX_PARTS, Said, Usage, details, thoughts::Thoughts, tokens};
 use crate::{
     ProviderError, call,
-    json::{field, list, text},
+    json::{field, list, text, with},
 };
 
 /// The one choice we ask for.
@@ -13,6 +13,7 @@ use crate::{
 pub(super) struct Chat {
     calls: Vec<Piece>,
     refusal: String,
+    thoughts: Thoughts,
 }
 
 /// A call so far.
@@ -22,6 +23,8 @@ struct Piece {
     id: Option<String>,
     name: String,
     args: String,
+    /// What else the provider wants to see again, such as a signature.
+    extra: Option<Value>,
 }
 
 impl Answer for Chat {
@@ -59,6 +62,7 @@ impl Answer for Chat {
         if let Some(message) = message.as_object_mut() {
             if !calls.is_empty() {
                 message.insert("tool_calls".to_owned(), calls.into());
+                message.extend(self.thoughts.repeated());
             }
             if !self.refusal.is_empty() {
                 message.insert("refusal".to_owned(), self.refusal.into());
@@ -72,10 +76,14 @@ impl Chat {
     fn delta(&mut self, delta: &Value, said: &mut Said) -> Result<(), ProviderError> {
         said.text.push_str(text(delta, "content")?.unwrap_or_default());
         self.refusal.push_str(text(delta, "refusal")?.unwrap_or_default());
+        self.thoughts.add(delta)?;
         for part in list(delta, "tool_calls")? {
             let function = field(part, "function")?.unwrap_or(&Value::Null);
             let index = field(part, "index")?.and_then(Value::as_u64);
             let piece = self.piece(index, call::id(field(part, "id")?))?;
+            if let Some(extra) = field(part, "extra_content")? {
+                piece.extra = Some(extra.clone());
+            }
             let name = text(function, "name")?.unwrap_or_default();
             // Some repeat the name in every piece.
             if piece.name != name {
@@ -120,7 +128,11 @@ impl Chat {
 impl Piece {
     fn call(self) -> Value {
         let function = json!({"name": self.name, "arguments": self.args});
-        json!({"id": self.id, "type": "function", "function": function})
+        let call = json!({"id": self.id, "type": "function", "function": function});
+        match self.extra {
+            Some(extra) => with(call, [("extra_content", extra)]),
+            None => call,
+        }
     }
 }
 

@@ -123,10 +123,28 @@ fn read(format: Format, body: &Value) -> Value {
         "system": request.system,
         "messages": request.messages,
         "tools": tools,
-        "options": options.map(|options| format!("{options:?}")),
+        "options": options.map(shown),
         "stream": format!("{:?}", request.stream),
         "include_usage": format!("{:?}", request.include_usage),
         "previous": request.previous,
+    })
+}
+
+fn shown(options: &Options) -> Value {
+    let shape = match &options.shape {
+        Shape::Text => json!("Text"),
+        Shape::Json => json!("Json"),
+        Shape::Schema { name, schema } => json!([name, schema]),
+    };
+    json!({
+        "max_tokens": options.max_tokens,
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "stop": options.stop,
+        "tool_choice": format!("{:?}", options.tool_choice),
+        "parallel": format!("{:?}", options.parallel),
+        "effort": options.effort.map(Effort::name),
+        "shape": shape,
     })
 }
 

@@ -1,10 +1,16 @@
 //! Whatever a model, a client or a server sends: no panic, and one answer.
 
 use proptest::prelude::*;
-use provider::{Assembler, Format, ProviderError, calls, parse_results, write_results};
+use provider::{
+    Assembler, Format, Message, ModelMessage, Options, Prompt, ProviderError, Raw, WireCall,
+    WireResult, calls, parse_request, parse_results, request, write_results,
+};
 use serde_json::{Value, json};
 
-use crate::fixtures;
+use crate::{
+    fixtures,
+    talks::{self, FORMATS},
+};
 
 #[test]
 fn an_answer_without_ids_gets_them_in_its_message_too() {
@@ -71,6 +77,59 @@ fn any_message() -> impl Strategy<Value = Value> {
     })
 }
 
+/// A body with a conversation of such messages, wherever a format looks for it.
+fn any_body() -> impl Strategy<Value = Value> {
+    let tools = prop::collection::vec(any_message(), 0..3);
+    (prop::collection::vec(any_turn(), 0..5), tools, any_message()).prop_map(
+        |(turns, tools, other)| {
+            json!({
+                "model": "m", "messages": turns, "input": turns, "contents": turns, "system": other,
+                "tools": tools, "tool_choice": other, "generationConfig": other, "text": other,
+            })
+        },
+    )
+}
+
+fn any_turn() -> impl Strategy<Value = Value> {
+    let role = "user|assistant|model|tool|system|robot";
+    (role, any_message(), any_message()).prop_map(|(role, content, parts)| {
+        json!({"role": role, "content": content, "parts": parts, "tool_calls": parts, "tool_call_id": "a"})
+    })
+}
+
+/// Messages in any order, whose calls and results belong together or not.
+fn any_conversation() -> impl Strategy<Value = Vec<Message>> {
+    let id = || prop::option::of("a|b|c|call_1_0|functions.x:1|");
+    let name = || "read|shop.items";
+    let call = (id(), name()).prop_map(|(id, name)| WireCall { id, name, args: Ok(json!({})) });
+    let result = (id(), prop::option::of(name())).prop_map(|(id, name)| WireResult {
+        id,
+        name,
+        blocks: vec![talks::text("done")],
+        structured: None,
+        is_error: false,
+    });
+    let calls = prop::collection::vec(call, 0..4);
+    let message = prop_oneof![
+        "|hello".prop_map(Message::user),
+        ("|hello", calls).prop_map(|(text, calls)| {
+            // Of another provider, so that it is never repeated.
+            let raw =
+                Raw { provider: "other".to_owned(), format: Format::OpenAi, message: json!({}) };
+            Message::Model(ModelMessage { text, calls, raw: Some(raw) })
+        }),
+        prop::collection::vec(result, 0..4).prop_map(Message::Results),
+    ];
+    prop::collection::vec(message, 0..8)
+}
+
+fn sent(format: Format, messages: &[Message]) -> Result<Value, ProviderError> {
+    let options = Options::default();
+    let (provider, model) = ("acme", "m");
+    let prompt = Prompt { provider, model, system: None, messages, tools: None, options: &options };
+    request(format, &prompt)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -94,4 +153,47 @@ proptest! {
             let _ = pushed.and_then(|()| assembler.finish());
         }
     }
+
+    #[test]
+    fn any_request_is_read_and_goes_out_again_or_has_one_error(body in any_body()) {
+        for format in FORMATS {
+            let Ok(read) = parse_request(format, &body) else { continue };
+            match sent(format, &read.messages) {
+                Ok(body) => prop_assert!(
+                    parse_request(format, &with_model(body.clone())).is_ok(), "{format}: {body}"
+                ),
+                Err(error) => prop_assert_eq!(error, ProviderError::NothingSaid),
+            }
+        }
+    }
+
+    #[test]
+    fn every_call_that_goes_out_is_followed_by_its_result(messages in any_conversation()) {
+        for format in FORMATS {
+            let Ok(body) = sent(format, &messages) else { continue };
+            let read = parse_request(format, &with_model(body)).unwrap();
+            let mut ids: Vec<String> = Vec::new();
+            for (index, message) in read.messages.iter().enumerate() {
+                let Message::Model(message) = message else { continue };
+                let results = match read.messages.get(index + 1) {
+                    Some(Message::Results(results)) => results.as_slice(),
+                    _ => &[],
+                };
+                let asked: Vec<_> = message.calls.iter().map(|call| call.id.clone()).collect();
+                let told: Vec<_> = results.iter().map(|result| result.id.clone()).collect();
+                prop_assert_eq!(&asked, &told, "{} {:?}", format, read.messages);
+                ids.extend(asked.into_iter().flatten());
+            }
+            let count = ids.len();
+            ids.sort();
+            ids.dedup();
+            prop_assert_eq!(ids.len(), count, "each id is used once");
+        }
+    }
+}
+
+/// As it comes to us: for Gemini the model is in the path.
+fn with_model(mut body: Value) -> Value {
+    body.as_object_mut().unwrap().insert("model".to_owned(), json!("m"));
+    body
 }

@@ -24,6 +24,8 @@ from openai.types.responses import response_input_item_param as response_items
 from openai.types.shared_params import FunctionDefinition
 from pydantic import TypeAdapter
 
+import clients
+
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
 FORMATS = ["openai", "openai-responses", "anthropic", "gemini", "mcp"]
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
@@ -39,7 +41,8 @@ class Wire:
     def ask(self, requests):
         text = "\n".join(json.dumps(request) for request in requests)
         done = subprocess.run([self.program, "wire"], input=text + "\n", capture_output=True, text=True, check=True)
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        # Not `splitlines`, which also splits at what is no end of a line in JSON.
+        answers = [json.loads(line) for line in done.stdout.split("\n") if line]
         assert len(answers) == len(requests), (len(answers), len(requests))
         return answers
 
@@ -280,6 +283,7 @@ def main():
     wire = Wire(sys.argv[1])
     print("built-in tools:", dict(check_builtin(wire)), "accepted by the models of the SDKs")
     print("streams:", check_streams(wire), "events of the fixtures are the SDKs' own")
+    print("clients:", clients.check(wire, lambda format: json.loads((FIXTURES / format / "requests.json").read_text())))
     count, accepted, names, changed = check_bfcl(wire, sys.argv[2])
     print(f"bfcl-eval: {count} distinct functions; accepted: {accepted}")
     print(f"bfcl-eval: {names} distinct names, {changed} of them mapped; all come back")

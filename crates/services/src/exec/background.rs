@@ -54,7 +54,7 @@ pub(super) async fn start(
         let workspace = Opened { root, path, changes: Changes::Direct, guards };
         let mut job = job(&world, &settings, &asked, workspace)?;
         let copies = pin::mount(&world, &settings, &asked, &mut job)?;
-        Ok((job, fence, copies))
+        Ok::<_, ToolError>((job, fence, copies))
     };
     let prepared = tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?;
     let (job, fence, _copies) = prepared?;

@@ -27,6 +27,7 @@ pub(super) struct NoteRow {
     title: String,
     content: String,
     tags: String,
+    untrusted: Option<String>,
     created_at: i64,
 }
 
@@ -48,14 +49,15 @@ impl NoteRow {
         write: &mut Transaction<'_, Sqlite>,
     ) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO notes (id, user, title, content, tags, created_at)
-             VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO notes (id, user, title, content, tags, untrusted, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(self.id)
         .bind(self.user)
         .bind(self.title)
         .bind(self.content)
         .bind(self.tags)
+        .bind(self.untrusted)
         .bind(self.created_at)
         .execute(&mut **write)
         .await?;
@@ -68,6 +70,7 @@ impl NoteRow {
             title: self.title,
             content: self.content,
             tags: serde_json::from_str(&self.tags)?,
+            untrusted: self.untrusted,
             created_at: from_micros(self.created_at),
         })
     }
@@ -75,7 +78,7 @@ impl NoteRow {
 
 impl Db {
     /// Saves a note.
-    pub async fn add_note(&self, user: &str, new: NewNote, by: By) -> Result<Note, StoreError> {
+    pub async fn add_note(&self, user: &str, new: NewNote, by: By<'_>) -> Result<Note, StoreError> {
         let NewNote { title, content, tags } = new;
         let mut write = self.begin().await?;
         let have: i64 = sqlx::query_scalar("SELECT count(*) FROM notes WHERE user = ?")
@@ -92,6 +95,7 @@ impl Db {
             title,
             content,
             tags: serde_json::to_string(&tidy(&tags))?,
+            untrusted: by.untrusted.map(str::to_owned),
             created_at: micros(by.now),
         };
         row.clone().insert(&mut write).await?;
@@ -186,7 +190,7 @@ impl Db {
         &self,
         user: &str,
         id: &ItemId,
-        by: By,
+        by: By<'_>,
     ) -> Result<Option<Note>, StoreError> {
         let mut write = self.begin().await?;
         let Some(target) = whole(&mut write, user, id).await? else { return Ok(None) };

@@ -13,13 +13,15 @@ const MAX_CHANGES: i64 = 1_000;
 /// After the last letter of an id.
 pub(super) const END: &str = "~";
 
-/// The call that changes something, and when.
+/// The call that changes something.
 #[derive(Debug, Clone, Copy)]
-pub struct By {
+pub struct By<'a> {
     /// The call.
     pub call: CallId,
     /// When.
     pub now: SystemTime,
+    /// What untrusted content its session has read: what it writes may come from there.
+    pub untrusted: Option<&'a str>,
 }
 
 /// A note or a task.
@@ -82,7 +84,7 @@ impl Db {
 
     /// Takes back what `undone` did to notes and tasks, all or none of it: refuses if a row was changed
     /// since. Itself it is a change that can be taken back. Says what it took back.
-    pub async fn undo_rows(&self, undone: CallId, by: By) -> Result<Vec<String>, StoreError> {
+    pub async fn undo_rows(&self, undone: CallId, by: By<'_>) -> Result<Vec<String>, StoreError> {
         let mut write = self.begin().await?;
         let mut all = Vec::new();
         for touched in touched(&mut write, undone).await? {
@@ -101,7 +103,7 @@ pub(super) async fn remember(
     write: &mut Transaction<'_, Sqlite>,
     target: &Target,
     before: Option<String>,
-    by: By,
+    by: By<'_>,
 ) -> Result<(), StoreError> {
     let after = snapshot(write, target).await?.map(|row| Digest::of(row).to_string());
     sqlx::query(

@@ -50,6 +50,7 @@ CREATE TABLE notes (
     title      TEXT NOT NULL,
     content    TEXT NOT NULL,
     tags       TEXT NOT NULL,              -- JSON, in lower case
+    untrusted  TEXT,                       -- what untrusted content it may come from
     created_at INTEGER NOT NULL
 ) STRICT;
 
@@ -82,7 +83,8 @@ CREATE TABLE tasks (
     priority     INTEGER NOT NULL,         -- 0 low, 1 medium, 2 high
     created_at   INTEGER NOT NULL,
     changed_at   INTEGER NOT NULL,
-    completed_at INTEGER
+    completed_at INTEGER,
+    untrusted    TEXT                      -- what untrusted content it may come from
 ) STRICT;
 
 CREATE INDEX tasks_by_user ON tasks (user, status);

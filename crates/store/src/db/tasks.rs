@@ -31,10 +31,11 @@ pub(super) struct TaskRow {
     created_at: i64,
     changed_at: i64,
     completed_at: Option<i64>,
+    untrusted: Option<String>,
 }
 
 impl TaskRow {
-    fn new(target: &Target, new: NewTask, by: By) -> Self {
+    fn new(target: &Target, new: NewTask, by: By<'_>) -> Self {
         let NewTask { title, due_date, priority } = new;
         Self {
             id: target.id.clone(),
@@ -47,15 +48,17 @@ impl TaskRow {
             created_at: micros(by.now),
             changed_at: micros(by.now),
             completed_at: None,
+            untrusted: by.untrusted.map(str::to_owned),
         }
     }
 
-    fn change(&mut self, change: TaskChange, by: By) {
+    fn change(&mut self, change: TaskChange, by: By<'_>) {
         let TaskChange { title, due_date, priority, status } = change;
         let now = micros(by.now);
         self.changed_at = now;
         if let Some(title) = title {
             self.title = title;
+            self.untrusted = by.untrusted.map(str::to_owned);
         }
         if let Some(due_date) = due_date {
             let due = match due_date {
@@ -97,10 +100,11 @@ impl TaskRow {
     ) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO tasks (id, user, title, due_date, due_at, status, priority, created_at,
-             changed_at, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             changed_at, completed_at, untrusted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (id) DO UPDATE SET title = excluded.title, due_date = excluded.due_date,
              due_at = excluded.due_at, status = excluded.status, priority = excluded.priority,
-             changed_at = excluded.changed_at, completed_at = excluded.completed_at",
+             changed_at = excluded.changed_at, completed_at = excluded.completed_at,
+             untrusted = excluded.untrusted",
         )
         .bind(self.id)
         .bind(self.user)
@@ -112,6 +116,7 @@ impl TaskRow {
         .bind(self.created_at)
         .bind(self.changed_at)
         .bind(self.completed_at)
+        .bind(self.untrusted)
         .execute(&mut **write)
         .await?;
         Ok(())
@@ -129,13 +134,14 @@ impl TaskRow {
             priority: *priority.ok_or_else(unknown)?,
             created_at: from_micros(self.created_at),
             completed_at: self.completed_at.map(from_micros),
+            untrusted: self.untrusted,
         })
     }
 }
 
 impl Db {
     /// Adds a task.
-    pub async fn add_task(&self, user: &str, new: NewTask, by: By) -> Result<Task, StoreError> {
+    pub async fn add_task(&self, user: &str, new: NewTask, by: By<'_>) -> Result<Task, StoreError> {
         let mut write = self.begin().await?;
         let have: i64 = sqlx::query_scalar("SELECT count(*) FROM tasks WHERE user = ?")
             .bind(user)
@@ -192,7 +198,7 @@ impl Db {
         user: &str,
         id: &ItemId,
         change: TaskChange,
-        by: By,
+        by: By<'_>,
     ) -> Result<Option<Task>, StoreError> {
         let mut write = self.begin().await?;
         let Some(target) = whole(&mut write, user, id).await? else { return Ok(None) };
@@ -210,7 +216,7 @@ impl Db {
         &self,
         user: &str,
         id: &ItemId,
-        by: By,
+        by: By<'_>,
     ) -> Result<Option<Task>, StoreError> {
         let mut write = self.begin().await?;
         let Some(target) = whole(&mut write, user, id).await? else { return Ok(None) };

@@ -42,8 +42,8 @@ fn at(seconds: u64) -> SystemTime {
 }
 
 /// A call of its own, at `seconds`.
-fn by(seconds: u64) -> By {
-    By { call: CallIds::new(Arc::new(Noon)).next(), now: at(seconds) }
+fn by(seconds: u64) -> By<'static> {
+    By { call: CallIds::new(Arc::new(Noon)).next(), now: at(seconds), untrusted: None }
 }
 
 /// A data folder with a database.

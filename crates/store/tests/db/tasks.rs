@@ -2,6 +2,8 @@
 
 use tool::{NewDueDate, NewTask, Priority, Task, TaskChange, TaskStatus};
 
+use store::By;
+
 use crate::{Setup, at, by};
 
 fn new(title: &str, due: Option<&str>, priority: Priority) -> NewTask {
@@ -35,6 +37,7 @@ async fn a_task_is_kept_as_it_was_given() {
         priority: Priority::High,
         created_at: at(100),
         completed_at: None,
+        untrusted: None,
     };
     assert_eq!(task, expected);
     let short = task.id.short().parse().unwrap();
@@ -113,6 +116,28 @@ async fn only_what_is_given_changes() {
         Task { due_date: None, status: TaskStatus::Pending, completed_at: None, ..changed };
     assert_eq!(setup.change("ada", &task, again).await, Some(expected.clone()));
     assert_eq!(setup.db.task("ada", &task.id).await.unwrap(), Some(expected));
+}
+
+#[tokio::test]
+async fn what_is_written_after_untrusted_content_says_so() {
+    let setup = Setup::new().await;
+    let tainted = By { untrusted: Some("https://example.org/"), ..by(100) };
+    let source = Some("https://example.org/");
+    let note = tool::NewNote { title: "n".into(), ..tool::NewNote::default() };
+    let note = setup.db.add_note("ada", note, tainted).await.unwrap();
+    assert_eq!(setup.db.note("ada", &note.id).await.unwrap().unwrap().untrusted.as_deref(), source);
+
+    let task = setup.task("ada", "t").await;
+    let title = |title: &str| TaskChange { title: Some(title.into()), ..TaskChange::default() };
+    for (change, by, expected) in [
+        (done(), tainted, None),
+        (title("a"), tainted, source),
+        (done(), by(200), source),
+        (title("b"), by(200), None),
+    ] {
+        let changed = setup.db.change_task("ada", &task.id, change, by).await.unwrap().unwrap();
+        assert_eq!(changed.untrusted.as_deref(), expected);
+    }
 }
 
 #[tokio::test]

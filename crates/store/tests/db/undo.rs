@@ -13,7 +13,7 @@ impl Setup {
         titles.chain(tasks.into_iter().map(|task| task.title)).collect::<Vec<_>>().join(" ")
     }
 
-    async fn undo(&self, call: By) -> Result<String, String> {
+    async fn undo(&self, call: By<'_>) -> Result<String, String> {
         let looked = self.db.undoable_rows(call.call).await.map_err(|error| error.to_string());
         let undone = self.db.undo_rows(call.call, by(900)).await;
         let undone = undone.map_err(|error| error.to_string());
@@ -21,7 +21,7 @@ impl Setup {
         undone.map(|undone| undone.join(", "))
     }
 
-    async fn rename(&self, task: &Task, title: &str, by: By) {
+    async fn rename(&self, task: &Task, title: &str, by: By<'_>) {
         let change = TaskChange { title: Some(title.into()), ..TaskChange::default() };
         self.db.change_task("ada", &task.id, change, by).await.unwrap().unwrap();
     }

@@ -56,7 +56,7 @@ async fn undo_restores_all_or_none_and_says_what_changed_since() {
 async fn undo_explains_what_it_cannot_do() {
     let setup = Setup::new();
     let read = done(&setup, "read", json!({"path": "hello.txt"})).await;
-    assert_snapshot!(line(&setup.gate.undo(&setup.caller, read).await), @"validation_error: invalid arguments for `undo`: `call_id`: that call changed no files, so there is nothing to undo");
+    assert_snapshot!(line(&setup.gate.undo(&setup.caller, read).await), @"validation_error: invalid arguments for `undo`: `call_id`: that call changed no files, notes or tasks: there is nothing to undo");
     let unknown = "0191d3a0-0000-7000-8000-000000000000".parse().unwrap();
     assert!(line(&setup.gate.undo(&setup.caller, unknown).await).contains("there is no call"));
 }

@@ -13,6 +13,7 @@ mod changes;
 mod helper;
 mod hooking;
 mod hostile;
+mod keeping;
 mod outcomes;
 mod registry;
 mod reloading;

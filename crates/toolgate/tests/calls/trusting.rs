@@ -74,6 +74,29 @@ fn asks(outcome: &str) -> bool {
     outcome.contains("somebody must agree because it tells `evil.example` `/?q=secret`")
 }
 
+/// What one session writes down after it has read untrusted content is untrusted for the next.
+#[tokio::test]
+async fn untrusted_content_stays_untrusted_in_notes_and_tasks() {
+    for (keep, args, look, query) in [
+        ("save_note", json!({"title": "n", "content": "x"}), "search_notes", json!({"query": "*"})),
+        ("add_task", json!({"title": "n"}), "list_tasks", json!({})),
+    ] {
+        let setup = Setup::with(with());
+        let (gate, clean, later) = (&setup.gate, session("clean"), session("later"));
+        gate.call(&clean, keep, args.clone()).await;
+        let found = gate.call(&later, look, query.clone()).await;
+        assert_eq!(found.meta().untrusted, None, "{look}");
+        assert!(!asks(&fetch(gate, &later, TELLING).await));
+
+        fetch(gate, &setup.caller, NEWS).await;
+        gate.call(&setup.caller, keep, args).await;
+        let found = gate.call(&later, look, query).await;
+        let source = found.meta().untrusted.clone().unwrap();
+        assert!(source.ends_with(&format!("` (from {NEWS})")), "{source}");
+        assert!(asks(&fetch(gate, &later, TELLING).await), "{look}");
+    }
+}
+
 #[tokio::test]
 async fn content_goes_out_unasked_only_before_untrusted_content_is_read() {
     let setup = Setup::with(with());

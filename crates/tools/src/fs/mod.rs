@@ -19,7 +19,7 @@ mod patch;
 mod replace;
 mod search;
 mod text;
-mod when;
+pub(crate) mod when;
 
 use std::{sync::Arc, thread, time::Duration};
 

@@ -17,8 +17,8 @@ use tool::{
     Block, BoxFuture, CallId, CallIds, Caller, Capability, Change, ChangeKind, ChangeLog, Changed,
     Clock, Commit, ContextParts, Digest, Disk, Exec, Execution, Expect, Extent, FileChange,
     FileContent, FileKind, FilePath, FileStat, FileState, Ignored, Keep, Live, Need, Net, Opened,
-    PathFact, Plan, Proposal, Review, ToolContext, ToolError, ToolResult, Updates, Visit, Walk,
-    WalkEntry,
+    OwnData, PathFact, Plan, Proposal, Review, ToolContext, ToolError, ToolResult, Updates, Visit,
+    Walk, WalkEntry,
 };
 
 /// A workspace to call tools in.
@@ -101,6 +101,7 @@ impl Setup {
                 .filter(|_| tool.info().uses.contains(&Capability::Exec))
                 .map(|exec| Execution { exec, review: Arc::new(KeepsAll), pinned: None }),
             net: self.net.clone(),
+            own: Arc::new(Nothing),
             log: Arc::new(NoLog),
         });
         let output = prepared.run(&ctx).await?;
@@ -151,6 +152,12 @@ impl tool::Redact for Secret {
         self.0.map_or_else(|| text.into(), |secret| text.replace(secret, "⟦secret⟧").into())
     }
 }
+
+/// Nothing is kept for anybody; calls through the gate have that.
+#[derive(Debug)]
+struct Nothing;
+
+impl OwnData for Nothing {}
 
 #[derive(Debug)]
 struct NoLog;

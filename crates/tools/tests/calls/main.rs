@@ -5,6 +5,7 @@
 mod changing;
 mod finding;
 mod helper;
+mod keeping;
 mod machine;
 mod processes;
 mod reading;

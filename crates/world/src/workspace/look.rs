@@ -29,9 +29,12 @@ pub(super) fn look(workspace: &Workspace, need: &Need) -> Result<PathFact, ToolE
     match need {
         Need::Read(path) => look_read(workspace, path),
         Need::Write(path) => look_write(workspace, path),
-        Need::Fetch(_) | Need::Run(_) | Need::Act(_) | Need::Use(_) => {
-            Err(ToolError::internal(format!("there is no path in: {need}")))
-        }
+        Need::Fetch(_)
+        | Need::Run(_)
+        | Need::Act(_)
+        | Need::Recall(_)
+        | Need::Keep(_)
+        | Need::Use(_) => Err(ToolError::internal(format!("there is no path in: {need}"))),
     }
 }
 
