@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Number, Value};
 
-use crate::KeyPath;
+use crate::{KeyPath, Need};
 
 /// Longer than any prompt a person would read before agreeing to it.
 const MAX_BYTES: usize = 32 * 1024;
@@ -75,6 +75,11 @@ impl ConfigChange {
     pub fn is_possible(path: &str) -> bool {
         let key = path.strip_prefix("agents.<id>.");
         key.is_some_and(|key| CHANGEABLE.iter().any(|(name, _)| *name == key))
+    }
+
+    /// What making it needs.
+    pub fn need(&self) -> Need {
+        Need::Act(self.to_string())
     }
 
     /// The agent it is about.

@@ -24,6 +24,7 @@ mod exec;
 mod fact;
 mod files;
 mod format;
+mod gateway;
 mod info;
 mod item_id;
 mod key_path;
@@ -73,6 +74,7 @@ pub use exec::{
 pub use fact::{Facts, PathFact};
 pub use files::{Disk, FileKind, FileStat, Files, LiveFile, Opened};
 pub use format::Format;
+pub use gateway::{ConfigChanged, ConfigKey, ConfigValue, Configuration, Gateway};
 pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
 pub use item_id::ItemId;
 pub use key_path::KeyPath;
