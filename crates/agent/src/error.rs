@@ -74,7 +74,7 @@ impl AgentError {
             }
             Self::Busy { .. } | Self::Elsewhere { .. } => ("rate_limited", 429),
             Self::Cancelled => ("cancelled", 499),
-            Self::Model(error) => (error.kind(), error.http_status()),
+            Self::Model(error) => error.facts(),
             Self::Store(_) | Self::Json(_) => ("internal_error", 500),
             Self::Tool(error) => (error.kind(), error.http_status()),
         }

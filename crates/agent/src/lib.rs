@@ -26,5 +26,5 @@ pub use calls::request;
 pub use error::AgentError;
 pub use events::{Event, Listener, Sink};
 pub use input::{Answer, Input};
-pub use model::Models;
+pub use model::{Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers};
 pub use names::{check_name, is_reserved, request_name, request_of_call};

@@ -29,8 +29,6 @@ use crate::{
 const FULL_PERCENT: usize = 80;
 /// What then stays as it was said.
 const KEPT_PERCENT: usize = 30;
-/// What a model takes about which nothing is known, in tokens.
-const USUAL_CONTEXT: u32 = 128_000;
 /// What of each message goes into a summary.
 const SUMMARY_CHARS: usize = 4_000;
 /// What the model is told when it is to sum up.
@@ -385,13 +383,12 @@ impl Run<'_> {
 
     /// This part of what the model takes, in tokens.
     fn share(&self, percent: usize) -> usize {
-        let most = self.choice.context_tokens.unwrap_or(USUAL_CONTEXT);
-        usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(percent) / 100
+        usize::try_from(self.choice.context_tokens).unwrap_or(usize::MAX).saturating_mul(percent) / 100
     }
 
     /// `provider/model`.
     fn model(&self) -> String {
-        format!("{}/{}", self.choice.provider, self.choice.model)
+        self.choice.to_string()
     }
 
     async fn stream(
@@ -417,7 +414,7 @@ impl Run<'_> {
         let models = self.agents.models.load_full();
         let until = tokio::time::sleep_until(self.budget.until());
         let answer = tokio::select! {
-            answer = models.stream(&self.choice, prompt, &self.cancel, &mut on_text) => answer,
+            answer = models.stream(&self.choice, &prompt, &self.cancel, &mut on_text) => answer,
             () = until => Err(ModelError::Cancelled),
         };
         if !late.is_empty() {
@@ -484,7 +481,7 @@ impl Run<'_> {
             options: &Options::default(),
         };
         let models = self.agents.models.load_full();
-        match models.stream(&self.choice, prompt, &self.cancel, &mut |_| ()).await {
+        match models.stream(&self.choice, &prompt, &self.cancel, &mut |_| ()).await {
             Ok(answer) if !answer.text.trim().is_empty() => {
                 self.spend(answer.usage.unwrap_or_default()).await;
                 answer.text

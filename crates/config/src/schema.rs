@@ -12,6 +12,7 @@ pub fn schema(path: &KeyPath) -> Result<Vec<ConfigKey>, String> {
 
 fn described(key: &Key) -> ConfigKey {
     let Key { path, default, help, slot: _ } = *key;
+    let default = Some(default).filter(|default| !default.is_empty());
     let changeable = ConfigChange::is_possible(path);
     ConfigKey { path, value: key.kind().how(), default, help, changeable }
 }

@@ -24,6 +24,13 @@ impl SecretValue {
     }
 }
 
+/// For secrets that were found elsewhere.
+impl From<String> for SecretValue {
+    fn from(secret: String) -> Self {
+        Self(secret)
+    }
+}
+
 impl fmt::Debug for SecretValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretValue(…)")

@@ -1,10 +1,15 @@
 //! The wire formats models and their clients speak: definitions out, calls in, results out and in,
-//! streamed pieces put together again.
+//! streamed pieces put together again; and whole conversations, in both directions.
+//!
+//! Towards a model we are the client: [`request`] writes what [`Assembler`] reads the answer to. Towards
+//! clients that people already have we are the model: [`parse_request`] reads what [`response`] and
+//! [`ReplyStream`] answer.
 //!
 //! This crate must not touch the network, the clock or a tool: everything here is a pure function
-//! of what it is given. What is odd about a provider stays in its file.
+//! of what it is given. What is odd about a provider stays in its files.
 //!
-//! Start from [`Format`], which names the five, and [`WireCall`], which is what all of them mean.
+//! Start from [`Format`], which names the five, [`WireCall`], which is what all of them mean, and
+//! [`Message`], of which conversations are made.
 
 mod anthropic;
 mod args;

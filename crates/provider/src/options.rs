@@ -97,5 +97,7 @@ pub enum Shape {
         name: String,
         /// JSON Schema.
         schema: Value,
+        /// Whether the schema is of the kind that `OpenAI` can hold a model to.
+        strict: bool,
     },
 }

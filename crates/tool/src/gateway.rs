@@ -31,8 +31,8 @@ pub struct ConfigKey {
     /// What can be written there.
     pub value: String,
     /// What holds if it is not set, as it would be written.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub default: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<&'static str>,
     /// What it is for.
     pub help: &'static str,
     /// Whether an agent may change it.

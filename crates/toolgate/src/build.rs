@@ -229,8 +229,9 @@ impl GateBuilder {
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
         let (known, configuration) = <(Arc<OnceLock<_>>, Arc<OnceLock<_>>)>::default();
+        let (models, redactor) = models(&self.config, &data)?;
         let parts = Parts {
-            redactor: redactor(&self.config, &data)?,
+            redactor,
             config: self.config,
             world: Arc::new(Everything {
                 world: world.clone(),
@@ -247,24 +248,33 @@ impl GateBuilder {
             observers: self.observers,
         };
         let inner = gate::Gate::new(parts.assemble(self.tools)?, stages);
-        let agents = Agents::new(AgentsParts { gate: inner.clone(), models: Models::new(), clock });
+        let agents = Agents::new(AgentsParts { gate: inner.clone(), models, clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
-        let (gate, definitions) = (inner.clone(), Arc::default());
-        let reload = Reload { gate, world: world.clone(), runner: runner.clone(), programs, data };
+        let reload = Reload {
+            gate: inner.clone(),
+            world: world.clone(),
+            runner: runner.clone(),
+            agents: agents.clone(),
+            programs,
+            data,
+        };
         reload.warn();
         let gateway = Gateway::new(reload, self.file);
         let _ = configuration.set(gateway.downgrade());
-        Ok(Gate { inner, world, runner, agents, gateway, definitions })
+        Ok(Gate { inner, world, runner, agents, gateway, definitions: Arc::default() })
     }
 }
 
-pub(crate) fn redactor(config: &Config, data: &Path) -> Result<Redactor, BuildError> {
+/// The models there are, and what takes their keys and all other secrets out.
+pub(crate) fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
     let key = redaction_key(data);
     let key = key.map_err(|source| BuildError::Key { data: data.to_owned(), source })?;
     let secrets = config::resolve_secrets(config, config::environment)?;
-    let secrets = secrets.into_iter().map(|(name, value)| (name, value.reveal().to_owned()));
-    Ok(Redactor::new(&key, secrets))
+    let models = Models::new(config, config::environment, &secrets);
+    let secrets = models.secrets().into_iter().chain(secrets);
+    let secrets = secrets.map(|(name, value)| (name, value.reveal().to_owned()));
+    Ok((models, Redactor::new(&key, secrets)))
 }
 
 fn world_settings(config: &Config, data: &Path, workspace: &Path) -> WorldSettings {

@@ -2,12 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use agent::{Agents, Models};
 use config::Config;
 use gate::Redactor;
 use services::Runner;
 use world::{NetSettings, World};
 
-use crate::{BuildError, build::redactor, hooks::Programs};
+use crate::{BuildError, build::models, hooks::Programs};
 
 /// Everything that a configuration changes.
 #[derive(Debug, Clone)]
@@ -16,19 +17,21 @@ pub(crate) struct Reload {
     pub(crate) world: Arc<World>,
     pub(crate) runner: Arc<Runner>,
     pub(crate) programs: Arc<Programs>,
+    pub(crate) agents: Agents,
     pub(crate) data: PathBuf,
 }
 
 impl Reload {
     /// Whether `config` could hold.
-    pub(crate) fn check(&self, config: &Config) -> Result<Redactor, BuildError> {
+    pub(crate) fn check(&self, config: &Config) -> Result<(Models, Redactor), BuildError> {
         policy::shell::check_safe_bins(&config.tools.exec)?;
-        redactor(config, &self.data)
+        models(config, &self.data)
     }
 
     /// Lets `config` hold.
     pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
-        let redactor = self.check(&config)?;
+        let (models, redactor) = self.check(&config)?;
+        self.agents.configure(models);
         self.world.door().configure(NetSettings::new(&config.tools.web));
         self.runner.configure(&config);
         self.programs.configure(&config);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use store::{Session, SessionChange, SessionKey};
 use tool::{
-    AgentInfo, BoxFuture, Caller, History, SendMessage, Sent, SessionInfo, SessionQuery,
+    AgentInfo, BoxFuture, Caller, History, MessageInfo, SendMessage, Sent, SessionInfo, SessionQuery,
     SessionSettings, Sessions, Spawn, Spawned, ToolError, WithTools,
 };
 
@@ -126,6 +126,21 @@ impl Sessions for Agents {
 }
 
 impl Agents {
+    /// What is known about a session, for whoever may look at it.
+    pub async fn info(&self, session: &Session) -> Result<SessionInfo, AgentError> {
+        self.0.status(session).await
+    }
+
+    /// The last messages of a session, oldest first, for whoever may look at it.
+    pub async fn messages(
+        &self,
+        session: &Session,
+        limit: usize,
+        tools: WithTools,
+    ) -> Result<Vec<MessageInfo>, AgentError> {
+        Ok(self.0.history(session, limit, tools).await?.messages)
+    }
+
     /// Changes what is known about a session.
     pub async fn set(
         &self,

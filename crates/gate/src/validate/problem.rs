@@ -35,6 +35,12 @@ fn described(error: &ValidationError<'_>) -> (String, Option<String>) {
         ValidationErrorKind::Maximum { limit } => {
             (format!("{instance} is too large; at most {limit}"), Some(format!("<= {limit}")))
         }
+        ValidationErrorKind::MaxLength { limit } => {
+            (format!("is too long; at most {limit} characters"), Some(format!("<= {limit}")))
+        }
+        ValidationErrorKind::MaxItems { limit } => {
+            (format!("has too many items; at most {limit}"), Some(format!("<= {limit}")))
+        }
         _ => (error.to_string(), None),
     }
 }

@@ -155,8 +155,12 @@ fn options(body: &Value) -> Result<Options, ProviderError> {
         field(body, "tool_choice")?.map(choice).transpose()?.unwrap_or_default();
     let config = field(body, "output_config")?.unwrap_or(&Value::Null);
     let effort = text(config, "effort")?.and_then(Effort::named);
-    let schema = field(config, "format")?.and_then(|format| format.get("schema")).cloned();
-    let name = || "answer".to_owned();
+    // Where it was before it was there.
+    let format = field(config, "format")?.or(field(body, "output_format")?);
+    let shape = match format.and_then(|format| format.get("schema")).cloned() {
+        Some(schema) => Shape::Schema { name: "answer".to_owned(), schema, strict: false },
+        None => Shape::Text,
+    };
     Ok(Options {
         max_tokens: count(body, "max_tokens")?,
         temperature: number(body, "temperature")?,
@@ -165,7 +169,7 @@ fn options(body: &Value) -> Result<Options, ProviderError> {
         tool_choice,
         parallel,
         effort: effort.or(thinking(body)?),
-        shape: schema.map_or(Shape::Text, |schema| Shape::Schema { name: name(), schema }),
+        shape,
     })
 }
 

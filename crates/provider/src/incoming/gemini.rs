@@ -187,10 +187,26 @@ fn effort(generation: &Value) -> Result<Option<Effort>, ProviderError> {
 }
 
 fn shape(generation: &Value) -> Result<Shape, ProviderError> {
-    let schema = field(generation, "response_json_schema")?;
-    if let Some(schema) = schema.or(field(generation, "response_schema")?) {
-        return Ok(Shape::Schema { name: "answer".to_owned(), schema: schema.clone() });
+    let schema = field(generation, "response_json_schema")?.cloned();
+    let own = field(generation, "response_schema")?.map(plain_types);
+    if let Some(schema) = schema.or(own) {
+        return Ok(Shape::Schema { name: "answer".to_owned(), schema, strict: false });
     }
     let mime = text(generation, "response_mime_type")?;
     Ok(if mime == Some("application/json") { Shape::Json } else { Shape::Text })
+}
+
+/// A schema with the names of types that JSON Schema has: here they may be in capitals.
+fn plain_types(schema: &Value) -> Value {
+    match schema {
+        Value::Array(items) => items.iter().map(plain_types).collect(),
+        Value::Object(fields) => {
+            let plain = |(key, value): (&String, &Value)| match value.as_str() {
+                Some(name) if key == "type" => (key.clone(), name.to_lowercase().into()),
+                Some(_) | None => (key.clone(), plain_types(value)),
+            };
+            fields.iter().map(plain).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => schema.clone(),
+    }
 }

@@ -189,7 +189,8 @@ pub(super) fn shape(format: &Value) -> Result<Shape, ProviderError> {
             let inner = field(format, "json_schema")?.unwrap_or(format);
             let name = text(inner, "name")?.unwrap_or("answer").to_owned();
             let schema = field(inner, "schema")?.cloned();
-            Ok(schema.map_or(Shape::Json, |schema| Shape::Schema { name, schema }))
+            let strict = flag(inner, "strict")?;
+            Ok(schema.map_or(Shape::Json, |schema| Shape::Schema { name, schema, strict }))
         }
         _ => Ok(Shape::Text),
     }

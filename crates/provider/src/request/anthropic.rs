@@ -28,8 +28,10 @@ pub(super) fn body(prompt: &Prompt<'_>, turns: &[Turn<'_>]) -> Value {
         .maybe("tool_choice", choice)
         .maybe("system", system)
         .with("messages", messages(turns))
-        .maybe("temperature", *temperature)
-        .maybe("top_p", *top_p)
+        // Others go up to 2.
+        .maybe("temperature", temperature.map(|temperature| temperature.min(1.0)))
+        // Its models take one or the other.
+        .maybe("top_p", top_p.filter(|_| temperature.is_none()))
         .list("stop_sequences", stop)
         .maybe("thinking", (*effort == Some(Effort::None)).then(|| json!({"type": "disabled"})))
         .part("output_config", output_config(*effort, shape))
@@ -70,7 +72,9 @@ fn output_config(effort: Option<Effort>, shape: &Shape) -> Body {
     let format = match shape {
         // Some JSON cannot be asked for.
         Shape::Text | Shape::Json => None,
-        Shape::Schema { name: _, schema } => Some(json!({"type": "json_schema", "schema": schema})),
+        Shape::Schema { name: _, schema, strict: _ } => {
+            Some(json!({"type": "json_schema", "schema": schema}))
+        }
     };
     Body::default().maybe("effort", effort).maybe("format", format)
 }

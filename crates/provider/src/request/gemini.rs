@@ -51,7 +51,7 @@ fn shaped(generation: Body, shape: &Shape) -> Body {
     match shape {
         Shape::Text => generation,
         Shape::Json => generation.with("responseMimeType", "application/json"),
-        Shape::Schema { name: _, schema } => generation
+        Shape::Schema { name: _, schema, strict: _ } => generation
             .with("responseMimeType", "application/json")
             .with("responseJsonSchema", schema.clone()),
     }

@@ -70,8 +70,8 @@ fn response_format(shape: &Shape) -> Option<Value> {
     match shape {
         Shape::Text => None,
         Shape::Json => Some(json!({"type": "json_object"})),
-        Shape::Schema { name, schema } => {
-            let schema = json!({"name": name, "schema": schema, "strict": true});
+        Shape::Schema { name, schema, strict } => {
+            let schema = json!({"name": name, "schema": schema, "strict": strict});
             Some(json!({"type": "json_schema", "json_schema": schema}))
         }
     }

@@ -53,8 +53,8 @@ fn format(shape: &Shape) -> Option<Value> {
     match shape {
         Shape::Text => None,
         Shape::Json => Some(json!({"type": "json_object"})),
-        Shape::Schema { name, schema } => {
-            Some(json!({"type": "json_schema", "name": name, "schema": schema, "strict": true}))
+        Shape::Schema { name, schema, strict } => {
+            Some(json!({"type": "json_schema", "name": name, "schema": schema, "strict": strict}))
         }
     }
 }

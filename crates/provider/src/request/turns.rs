@@ -3,7 +3,10 @@
 //! Stored conversations are not always so. A process died before a call had its result, a client
 //! left something out, the beginning was cut off; and providers refuse all of it.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet, VecDeque},
+};
 
 use serde_json::Value;
 use tool::Block;
@@ -32,6 +35,7 @@ pub(super) fn turns<'a>(format: Format, prompt: &'a Prompt<'_>) -> Vec<Turn<'a>>
         prompt,
         done: Vec::new(),
         open: Vec::new(),
+        waiting: HashMap::new(),
         stray: Vec::new(),
         used: HashSet::new(),
     };
@@ -51,18 +55,52 @@ struct Turns<'a, 'p> {
     prompt: &'a Prompt<'p>,
     done: Vec<Turn<'a>>,
     /// The calls that wait for their results.
-    open: Vec<Open<'a>>,
+    open: Vec<Open>,
+    /// Where in `open` a call is that can be found so; some of them have their result by now.
+    waiting: HashMap<Sought<'a>, VecDeque<usize>>,
     /// Results of calls that are not there.
     stray: Vec<&'a WireResult>,
     /// Ids of calls so far: each may be used once.
     used: HashSet<String>,
 }
 
-/// A call as the conversation has it and as it is sent, and its result once it is found.
-struct Open<'a> {
-    given: &'a WireCall,
+/// A call as it is sent, and its result once it is found.
+struct Open {
     sent: WireCall,
     result: Option<WireResult>,
+}
+
+/// How a result finds its call: by id; where one of them has none by name, and else by order.
+#[derive(PartialEq, Eq, Hash)]
+enum Sought<'a> {
+    Id(&'a str),
+    Name(&'a str),
+    Any,
+    /// As above, among calls without an id.
+    NameWithoutId(&'a str),
+    AnyWithoutId,
+}
+
+impl<'a> Sought<'a> {
+    /// All ways to this call.
+    fn call(call: &'a WireCall) -> Vec<Self> {
+        let name = call.name.as_str();
+        match call.id.as_deref() {
+            Some(id) => vec![Self::Id(id), Self::Name(name), Self::Any],
+            None => {
+                vec![Self::NameWithoutId(name), Self::AnyWithoutId, Self::Name(name), Self::Any]
+            }
+        }
+    }
+
+    /// The ways from this result, in order.
+    fn result(result: &'a WireResult) -> Vec<Self> {
+        let name = result.name.as_deref();
+        match result.id.as_deref() {
+            Some(id) => vec![Self::Id(id), name.map_or(Self::AnyWithoutId, Self::NameWithoutId)],
+            None => vec![name.map_or(Self::Any, Self::Name)],
+        }
+    }
 }
 
 impl<'a> Turns<'a, '_> {
@@ -94,7 +132,10 @@ impl<'a> Turns<'a, '_> {
             let id = self.id(given, (index, position), own);
             let name = self.prompt.wire(&given.name).into_owned();
             let sent = WireCall { id, name, args: given.args.clone() };
-            self.open.push(Open { given, sent, result: None });
+            for sought in Sought::call(given) {
+                self.waiting.entry(sought).or_default().push_back(self.open.len());
+            }
+            self.open.push(Open { sent, result: None });
         }
         let calls = self.open.iter().map(|open| open.sent.clone()).collect();
         self.done.push(Turn::Model { text, calls, own });
@@ -121,8 +162,7 @@ impl<'a> Turns<'a, '_> {
 
     fn results(&mut self, results: &'a [WireResult]) {
         for result in results {
-            let mut open = self.open.iter_mut().filter(|open| open.result.is_none());
-            match open.find(|open| is_result_of(result, open.given)) {
+            match self.call_of(result) {
                 Some(open) => {
                     let (id, name) = (open.sent.id.clone(), Some(open.sent.name.clone()));
                     open.result = Some(WireResult { id, name, ..result.clone() });
@@ -132,8 +172,22 @@ impl<'a> Turns<'a, '_> {
         }
     }
 
+    /// The first call without a result that this can be the result of.
+    fn call_of(&mut self, result: &'a WireResult) -> Option<&mut Open> {
+        for sought in Sought::result(result) {
+            let Some(places) = self.waiting.get_mut(&sought) else { continue };
+            while let Some(place) = places.pop_front() {
+                if self.open.get(place).is_some_and(|open| open.result.is_none()) {
+                    return self.open.get_mut(place);
+                }
+            }
+        }
+        None
+    }
+
     /// Ends the turn of the calls that are open.
     fn close(&mut self) {
+        self.waiting.clear();
         let results: Vec<_> = self.open.drain(..).map(Open::answered).collect();
         if !results.is_empty() {
             self.done.push(Turn::Results(results));
@@ -143,7 +197,7 @@ impl<'a> Turns<'a, '_> {
     }
 }
 
-impl Open<'_> {
+impl Open {
     fn answered(self) -> WireResult {
         self.result.unwrap_or_else(|| WireResult {
             id: self.sent.id,
@@ -152,15 +206,6 @@ impl Open<'_> {
             structured: None,
             is_error: true,
         })
-    }
-}
-
-/// By id; where one of them has none by name, and else by order.
-fn is_result_of(result: &WireResult, call: &WireCall) -> bool {
-    match (&result.id, &call.id, &result.name) {
-        (Some(its), Some(id), _) => its == id,
-        (_, _, Some(name)) => *name == call.name,
-        (_, _, None) => true,
     }
 }
 

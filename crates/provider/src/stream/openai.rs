@@ -56,6 +56,7 @@ impl Answer for Chat {
     }
 
     fn message(self: Box<Self>, text: &str) -> Value {
+        let text = text.strip_suffix(&self.refusal).unwrap_or(text);
         let content = if text.is_empty() { Value::Null } else { json!(text) };
         let mut message = json!({"role": "assistant", "content": content});
         let calls: Vec<_> = self.calls.into_iter().map(Piece::call).collect();
@@ -75,7 +76,10 @@ impl Answer for Chat {
 impl Chat {
     fn delta(&mut self, delta: &Value, said: &mut Said) -> Result<(), ProviderError> {
         said.text.push_str(text(delta, "content")?.unwrap_or_default());
-        self.refusal.push_str(text(delta, "refusal")?.unwrap_or_default());
+        // What it says when it will not is for people too.
+        let refusal = text(delta, "refusal")?.unwrap_or_default();
+        self.refusal.push_str(refusal);
+        said.text.push_str(refusal);
         self.thoughts.add(delta)?;
         for part in list(delta, "tool_calls")? {
             let function = field(part, "function")?.unwrap_or(&Value::Null);

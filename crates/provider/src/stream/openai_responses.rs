@@ -27,7 +27,7 @@ impl Answer for Items {
             "response.function_call_arguments.delta" => {
                 self.append(at, text(event, "delta")?.unwrap_or_default())
             }
-            "response.output_text.delta" => {
+            "response.output_text.delta" | "response.refusal.delta" => {
                 said.text.push_str(text(event, "delta")?.unwrap_or_default());
                 Ok(())
             }
@@ -78,8 +78,11 @@ impl Items {
         if said.text.is_empty() {
             for item in self.items.values() {
                 for part in list(item, "content")? {
-                    let spoken = text(part, "type")? == Some("output_text");
-                    said.text.push_str(text(part, "text")?.filter(|_| spoken).unwrap_or_default());
+                    said.text.push_str(match text(part, "type")? {
+                        Some("output_text") => text(part, "text")?.unwrap_or_default(),
+                        Some("refusal") => text(part, "refusal")?.unwrap_or_default(),
+                        Some(_) | None => "",
+                    });
                 }
             }
         }

@@ -134,7 +134,7 @@ fn shown(options: &Options) -> Value {
     let shape = match &options.shape {
         Shape::Text => json!("Text"),
         Shape::Json => json!("Json"),
-        Shape::Schema { name, schema } => json!([name, schema]),
+        Shape::Schema { name, schema, strict } => json!([name, schema, strict]),
     };
     json!({
         "max_tokens": options.max_tokens,
@@ -194,9 +194,15 @@ fn options_are_read_back_as_far_as_the_format_says_them() {
         let mut expected = given;
         expected.tool_choice = ToolChoice::Named(names.outward("shop.items").into_owned());
         match format {
+            Format::OpenAi | Format::Mcp => {}
             Format::OpenAiResponses => expected.stop = vec![],
+            Format::Anthropic => expected.top_p = None,
             Format::Gemini => expected.parallel = Parallel::Yes,
-            Format::OpenAi | Format::Anthropic | Format::Mcp => {}
+        }
+        if let (Format::Anthropic | Format::Gemini, Shape::Schema { strict, .. }) =
+            (format, &mut expected.shape)
+        {
+            *strict = false;
         }
         assert_eq!(read.options, expected, "{format}");
         let tools: Vec<_> = read.tools.iter().map(|tool| names.inward(&tool.name)).collect();

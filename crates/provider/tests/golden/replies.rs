@@ -32,7 +32,7 @@ fn answers_are_what_each_client_expects() {
         let mut written = Vec::new();
         for (name, reply) in talks::replies() {
             let whole = response(format, &talks::head(), &reply);
-            let stream = streamed(format, &reply, IncludeUsage::Yes, 6);
+            let stream = streamed(format, &reply, IncludeUsage::Yes, 16);
             let lines: Vec<_> = stream.lines().map(line).collect();
             written.push(json!({"case": name, "whole": whole, "stream": lines}));
         }
@@ -54,7 +54,7 @@ fn a_client_reads_what_was_answered_wherever_the_stream_is_cut() {
             assert_eq!(calls(format, &serde_json::from_str(&whole).unwrap()).unwrap(), reply.calls);
             check(format, name, &reply, &[whole.as_bytes()]);
             let stream = streamed(format, &reply, IncludeUsage::Yes, 6);
-            for at in (0..stream.len()).step_by(3) {
+            for at in (0..stream.len()).step_by(7) {
                 let (one, other) = stream.as_bytes().split_at(at);
                 check(format, name, &reply, &[one, other]);
             }

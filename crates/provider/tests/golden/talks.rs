@@ -244,6 +244,7 @@ pub(crate) fn options() -> Options {
         shape: Shape::Schema {
             name: "answer".to_owned(),
             schema: json!({"type": "object", "properties": {"ok": {"type": "boolean"}}}),
+            strict: true,
         },
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     context, output,
 };
 
-/// Take back all files a call changed, or none.
+/// Take back all that a call changed, or nothing of it: files, notes and tasks.
 ///
 /// Refuses if one of them changed since, and says which. Prints the outcome as JSON, like `call`; an
 /// undo is recorded, and can be undone.

@@ -296,7 +296,9 @@ async fn only_a_server_can_be_restarted() {
     assert!(refused.contains("there is nothing to restart here"), "{refused}");
     let wanted = Arc::new(AtomicUsize::new(0));
     let counts = wanted.clone();
-    setup.gate.on_restart(move || drop(counts.fetch_add(1, Ordering::SeqCst)));
+    setup.gate.on_restart(move || {
+        counts.fetch_add(1, Ordering::SeqCst);
+    });
     let restarting = setup.call(json!({"action": "restart"})).await.unwrap();
     assert_eq!(restarting, json!({"restarting": true}));
     assert_eq!(wanted.load(Ordering::SeqCst), 1);
@@ -304,7 +306,8 @@ async fn only_a_server_can_be_restarted() {
 
 #[tokio::test]
 async fn only_the_owner_has_it_and_no_child() {
-    let setup = Setup::new(Person::Agrees, "toolgate.toml", Some(FILE));
+    let all = "tools.profile = \"full\"\n";
+    let setup = Setup::new(Person::Agrees, "toolgate.toml", Some(all));
     let owner = Caller::owner("main");
     let child = Caller { parent: Some(Arc::new(owner.clone())), ..Caller::owner("main") };
     let passed_on = Caller { sender: Some("bob".into()), ..owner };

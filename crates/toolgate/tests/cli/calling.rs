@@ -123,3 +123,16 @@ fn alone_it_prints_help() {
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.contains("Usage: toolgate"), "{ran:?}");
 }
+
+#[test]
+fn a_note_outlives_its_process_and_can_be_taken_back() {
+    let machine = Machine::new();
+    let saved = machine.call("save_note", &json!({"title": "Oslo", "content": "by boat"}));
+    assert_eq!(saved["result"]["saved"], true, "{saved}");
+    let found = machine.call("search_notes", &json!({"query": "boat"}));
+    assert_eq!(found["result"]["notes"][0]["title"], "Oslo", "{found}");
+    let undone = machine.run(&["undo", saved["meta"]["call_id"].as_str().unwrap()]);
+    assert_eq!((undone.code, &undone.json()["status"]), (0, &json!("success")), "{undone:?}");
+    let found = machine.call("search_notes", &json!({"query": "boat"}));
+    assert_eq!(found["result"]["notes"], json!([]), "{found}");
+}

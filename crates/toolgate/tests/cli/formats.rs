@@ -97,7 +97,7 @@ fn definitions_and_answers_come_in_the_format_that_is_asked_for() {
         ("mcp", "/0/name"),
     ] {
         let tools = machine.run(&["tools", "--format", format]).json();
-        assert_eq!(tools.pointer(name), Some(&json!("apply_patch")), "{format}");
+        assert_eq!(tools.pointer(name), Some(&json!("add_task")), "{format}");
         let one = machine.run(&["tools", "read_file", "--format", format]).stdout;
         assert!(one.contains("\"read\""), "{format}: {one}");
         let call = ["call", "read", r#"{"path":"a.txt"}"#, "--format", format];

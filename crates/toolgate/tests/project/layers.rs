@@ -4,11 +4,13 @@ use std::{collections::BTreeMap, fs};
 
 /// Each crate, and the crates of ours it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("agent", &["tool", "config", "provider", "world", "gate", "store"]),
     ("config", &["tool"]),
     ("gate", &["tool", "config", "policy", "store"]),
     ("policy", &["tool", "config"]),
     ("provider", &["tool"]),
     ("sandbox", &["tool", "config", "world"]),
+    ("scripted", &["tool"]),
     ("services", &["tool", "config", "world", "sandbox", "store"]),
     ("store", &["tool"]),
     ("tool", &[]),
@@ -16,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "toolgate",
         &[
             "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
-            "gate", "tools",
+            "gate", "tools", "agent",
         ],
     ),
     ("tools", &["tool"]),
@@ -44,6 +46,20 @@ fn dependencies_point_one_way() {
             let alone = ALONE.iter().find(|(dependency, _)| *dependency == used);
             assert!(alone.is_none_or(|(_, only)| *only == name), "only one crate may use `{used}`");
         }
+    }
+}
+
+/// Crates that are there for tests and must not ship.
+const TESTS_ONLY: &[&str] = &["scripted"];
+
+#[test]
+fn what_is_for_tests_does_not_ship() {
+    for entry in fs::read_dir(crate::top().join("crates")).unwrap() {
+        let manifest = fs::read_to_string(entry.unwrap().path().join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let uses = manifest.get("dependencies").and_then(toml::Value::as_table);
+        let shipped = |name: &&str| uses.is_some_and(|uses| uses.contains_key(*name));
+        assert_eq!(TESTS_ONLY.iter().find(|name| shipped(name)), None, "{manifest:?}");
     }
 }
 

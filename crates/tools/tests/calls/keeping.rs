@@ -1,6 +1,9 @@
 //! What is kept for users, as far as a tool alone can show it; the rest is in calls through the gate.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tool::Rate;
 
 use crate::helper::Setup;
 
@@ -35,6 +38,23 @@ fn a_plan_says_what_is_looked_at_or_changed() {
         ),
     ] {
         assert_eq!(needs(name, args), expected, "{name}");
+    }
+}
+
+#[test]
+fn each_has_its_rate_and_time() {
+    for (name, per_minute) in [
+        ("save_note", Some(30)),
+        ("search_notes", None),
+        ("add_task", Some(30)),
+        ("list_tasks", Some(60)),
+        ("update_task", None),
+        ("complete_task", None),
+    ] {
+        let tools = tools::builtin();
+        let info = tools.iter().map(|tool| tool.info()).find(|info| *info.name == *name).unwrap();
+        let rate = per_minute.map(|calls| Rate { calls, per: Duration::from_mins(1) });
+        assert_eq!((info.rate, info.timeout), (rate, Duration::from_secs(10)), "{name}");
     }
 }
 

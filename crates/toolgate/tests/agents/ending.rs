@@ -1,0 +1,88 @@
+//! A run ends when it should.
+
+use std::time::Duration;
+
+use agent::{AgentError, Input, Sink};
+use scripted::Reply;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::helper::{Setup, owner};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_used_up_ends_a_run_with_a_sentence() {
+    for (limit, expected) in [
+        ("calls = 2", "it has used up its 2 calls"),
+        ("tokens = 1", "it has used up its 1 tokens"),
+        ("time = \"1s\"", "it has used up its 1 seconds"),
+    ] {
+        let setup = Setup::answering(&format!("[agents.main.limits]\n{limit}\n"), |request| {
+            let round = request.body.to_string().matches("hello.txt").count();
+            let call = Reply::call("ls", json!({"path": ".", "depth": round % 5 + 1}));
+            call.after(Duration::from_millis(30)).usage(3, 0, 3)
+        })
+        .await;
+        let answer = setup.say("look at hello.txt").await;
+        assert!(answer.text.contains(expected), "{}", answer.text);
+        // The session is still good.
+        assert!(setup.history("main").await.len() >= 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_call_again_and_again_is_noticed() {
+    let setup =
+        Setup::answering("", |_| Reply::call("read", json!({"path": "hello.txt"}))).await;
+    let answer = setup.say("go").await;
+    assert!(answer.text.contains("`read` was called 10 times"), "{}", answer.text);
+    assert_eq!(answer.tool_calls.len(), 10);
+    assert!(setup.last_request().contains("has come to this same result 3 times"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_can_be_stopped_while_the_model_talks_or_a_tool_works() {
+    let stalls = Reply::text("once upon a time").stall_after(120);
+    let waits = Reply::call("nap", json!({}));
+    for (reply, requests) in [(stalls, 1), (waits, 1)] {
+        let setup = Setup::configured("", vec![reply, Reply::text("I am back.")]).await;
+        let (caller, cancel) = (owner("main"), CancellationToken::new());
+        let run = setup.gate.agents().run(&caller, Input::text("go"), Sink::default(), &cancel);
+        let stop = async {
+            setup.model.requested(requests).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            cancel.cancel();
+        };
+        let (answer, ()) = tokio::join!(run, stop);
+        let error = answer.unwrap_err();
+        assert!(matches!(error.facts(), ("cancelled", 499)), "{error}");
+        // What was said once more is not a second message.
+        let answer = setup.say("go").await;
+        assert_eq!(answer.text, "I am back.");
+        assert_eq!(setup.last_request().matches("\"go\"").count(), 1, "{}", setup.last_request());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_goes_away_stops_the_run() {
+    let setup = Setup::configured("", vec![Reply::text("long").stall_after(100)]).await;
+    let (caller, cancel) = (owner("main"), CancellationToken::new());
+    let agents = setup.gate.agents();
+    let run = agents.run(&caller, Input::text("go"), Sink::default(), &cancel);
+    let gone = tokio::time::timeout(Duration::from_millis(300), run).await;
+    assert!(gone.is_err());
+    // The provider sees that nobody wants the answer any more.
+    setup.model.abandoned().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_provider_refuses_is_an_error_and_the_session_goes_on() {
+    let replies = vec![Reply::error(400, "invalid_request_error", "no such model"), Reply::text("ok")];
+    let setup = Setup::configured("", replies).await;
+    let error = setup.run(&owner("main"), Input::text("hi")).await.unwrap_err();
+    assert!(matches!(error, AgentError::Model(_)), "{error}");
+    assert!(error.to_string().contains("no such model"), "{error}");
+    // Whoever does not own this place learns nothing about its providers.
+    let member = toolgate::Caller::member("bo", "main");
+    assert!(!error.shown_to(&member).contains("script"), "{}", error.shown_to(&member));
+    assert_eq!(setup.say("hi").await.text, "ok");
+}

@@ -1,0 +1,70 @@
+//! A process dies in the middle of a conversation, and another one goes on.
+
+use agent::Input;
+use provider::{Message, ModelMessage, WireCall};
+use scripted::Reply;
+use serde_json::json;
+use store::{MessageRole, NewMessage, NewSession, SessionChange, SessionKey, SessionKind, SessionState};
+
+use crate::helper::{Setup, owner};
+
+fn call(id: &str, name: &str, args: serde_json::Value) -> WireCall {
+    WireCall { id: Some(id.into()), name: name.into(), args: Ok(args) }
+}
+
+/// A session as a process leaves it that dies while calls run.
+async fn left(setup: &Setup, calls: Vec<WireCall>) {
+    let (db, now) = (setup.gate.db().await.unwrap(), std::time::SystemTime::UNIX_EPOCH);
+    let key = SessionKey::new("owner", "main", "main");
+    db.open_session(NewSession::new(key.clone(), SessionKind::Chat), now).await.unwrap();
+    let said = ModelMessage { text: String::new(), calls, raw: None };
+    let messages = [
+        NewMessage { role: MessageRole::User, content: json!(Message::user("do both")) },
+        NewMessage { role: MessageRole::Model, content: json!(Message::Model(said)) },
+    ];
+    db.add_messages(&key, &messages, now).await.unwrap();
+    let state = Some(SessionState::Running);
+    db.change_session(&key, SessionChange { state, ..SessionChange::default() }, now).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ran_is_told_from_the_journal_and_what_did_not_is_told_too() {
+    let setup = Setup::configured("", vec![Reply::text("I see.")]).await;
+    // One call ran to its end before the process died, the other never began.
+    let request = gate::Request {
+        provider_call_id: Some("c1".into()),
+        ..gate::Request::new("write", json!({"path": "a.txt", "content": "once"}))
+    };
+    setup.gate.run(&owner("main"), request).await;
+    let calls = vec![
+        call("c1", "write", json!({"path": "a.txt", "content": "once"})),
+        call("c2", "write", json!({"path": "b.txt", "content": "never"})),
+    ];
+    left(&setup, calls).await;
+    std::fs::remove_file(setup.workspace().join("a.txt")).unwrap();
+    let setup = setup.again();
+    setup.gate.agents().resume().await.unwrap();
+    // The client sends its message once more, as SDKs do.
+    let answer = setup.say("do both").await;
+    assert_eq!(answer.text, "I see.");
+    let said = setup.last_request();
+    assert!(said.contains("did not run") && said.contains("a.txt"), "{said}");
+    assert_eq!(said.matches("do both").count(), 1, "{said}");
+    // Nothing ran again.
+    assert!(!setup.workspace().join("a.txt").exists() && !setup.workspace().join("b.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_in_one_process_at_a_time() {
+    let setup = Setup::configured("", vec![Reply::text("slow").stall_after(100)]).await;
+    let agents = setup.gate.agents().clone();
+    let running = tokio::spawn(async move {
+        let cancel = tokio_util::sync::CancellationToken::new();
+        agents.run(&owner("main"), Input::text("one"), agent::Sink::default(), &cancel).await
+    });
+    setup.model.requested(1).await;
+    let other = setup.again();
+    let refused = other.run(&owner("main"), Input::text("two")).await.unwrap_err();
+    assert!(refused.to_string().contains("used by another process"), "{refused}");
+    running.abort();
+}
