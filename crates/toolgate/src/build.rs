@@ -17,7 +17,8 @@ use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{
-    capabilities::Everything, hooks::Programs, key::redaction_key, recovery::recover, upkeep,
+    capabilities::Everything, gateway::Gateway, hooks::Programs, key::redaction_key,
+    recovery::recover, reload::Reload, upkeep,
 };
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
@@ -49,9 +50,8 @@ pub struct Gate {
     inner: gate::Gate,
     world: Arc<World>,
     runner: Arc<Runner>,
-    programs: Arc<Programs>,
     agents: Agents,
-    data: PathBuf,
+    gateway: Gateway,
     pub(crate) definitions: Arc<Definitions>,
 }
 
@@ -64,23 +64,14 @@ impl Gate {
     /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
-        let config = with_stored_agents(config, &self.data)?;
-        policy::shell::check_safe_bins(&config.tools.exec)?;
-        let (models, redactor) = models(&config, &self.data)?;
-        self.agents.configure(models);
-        self.world.door().configure(NetSettings::new(&config.tools.web));
-        self.runner.configure(&config);
-        self.programs.configure(&config);
-        self.inner.configure(config, redactor);
-        self.warn();
-        Ok(())
+        self.gateway.take(config)
     }
 
-    /// Says once what in the policy lists does nothing.
-    fn warn(&self) {
-        for warning in self.inner.warnings() {
-            tracing::warn!("{warning}");
-        }
+    /// Says what happens when an agent wants a restart and a person agrees: `restart` is to begin it
+    /// and return at once, because the call that asks is still under way. Without it there is nothing
+    /// to restart.
+    pub fn on_restart(&self, restart: impl Fn() + Send + Sync + 'static) {
+        self.gateway.on_restart(Arc::new(restart));
     }
 
     /// The gate itself, for whoever serves it.
@@ -124,6 +115,7 @@ pub struct GateBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     observers: Vec<Arc<dyn Observer>>,
     journal: Option<Journal>,
+    file: Option<PathBuf>,
 }
 
 impl GateBuilder {
@@ -152,6 +144,14 @@ impl GateBuilder {
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Where the configuration comes from, or would if there were a file; agents see it and may change
+    /// a little of it there. Does not read it.
+    #[must_use]
+    pub fn configuration_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
         self
     }
 
@@ -234,7 +234,7 @@ impl GateBuilder {
         let programs = Arc::new(Programs::new(runner.clone(), &config));
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
-        let known = Arc::<OnceLock<_>>::default();
+        let (known, configuration) = <(Arc<OnceLock<_>>, Arc<OnceLock<_>>)>::default();
         let (models, redactor) = models(&config, &data)?;
         let parts = Parts {
             redactor,
@@ -243,6 +243,7 @@ impl GateBuilder {
                 world: world.clone(),
                 runner: runner.clone(),
                 agents: known.clone(),
+                gateway: configuration.clone(),
                 db: db.clone(),
             }),
             journal,
@@ -256,16 +257,24 @@ impl GateBuilder {
         let agents = Agents::new(AgentsParts { gate: inner.clone(), models, clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
-        let definitions = Arc::default();
-        let gate = Gate { inner, world, runner, programs, agents, data, definitions };
-        gate.warn();
-        Ok(gate)
+        let reload = Reload {
+            gate: inner.clone(),
+            world: world.clone(),
+            runner: runner.clone(),
+            agents: agents.clone(),
+            programs,
+            data,
+        };
+        reload.warn();
+        let gateway = Gateway::new(reload, self.file);
+        let _ = configuration.set(gateway.downgrade());
+        Ok(Gate { inner, world, runner, agents, gateway, definitions: Arc::default() })
     }
 }
 
 /// With the agents that were made over the API. The file wins, and what no longer makes sense is left
 /// out.
-fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
+pub(crate) fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
     for (id, settings) in store::stored_agents(data)? {
         if config.agents.contains_key(&id) {
             continue;
@@ -279,7 +288,7 @@ fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildEr
 }
 
 /// The models there are, and what takes their keys and all other secrets out.
-fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
+pub(crate) fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
     let key = redaction_key(data);
     let key = key.map_err(|source| BuildError::Key { data: data.to_owned(), source })?;
     let secrets = config::resolve_secrets(config, config::environment)?;

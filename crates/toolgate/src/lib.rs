@@ -35,9 +35,11 @@
 
 mod build;
 mod capabilities;
+mod gateway;
 mod hooks;
 mod key;
 mod recovery;
+mod reload;
 mod upkeep;
 mod watch;
 mod wire;
