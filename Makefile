@@ -1,12 +1,15 @@
 # `make` or `make help` shows what there is to do.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench
+.PHONY: help run tour test check bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## Build, and play a short guided tour
+run: ## Build, and start the server
+	cargo run --locked --quiet -p toolgate -- serve
+
+tour: ## Build, and play a short guided tour on the command line
 	cargo run --locked --quiet -p toolgate -- tour
 
 test: check ## Check, and run every test

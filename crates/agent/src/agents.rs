@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// The agent that is always there.
-pub(crate) const MAIN: &str = "main";
+pub const MAIN: &str = "main";
 
 /// What agents are put together from.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ mod run;
 mod sessions;
 mod transcript;
 
-pub use agents::{Agents, AgentsParts, WeakAgents, key_of, new_id};
+pub use agents::{Agents, AgentsParts, MAIN, WeakAgents, key_of, new_id};
 pub use calls::request;
 pub use error::AgentError;
 pub use events::{Event, Listener, Sink};

@@ -6,10 +6,13 @@ use std::{
     path::Path,
 };
 
-use crate::{Config, ConfigError, ConfigProblem, json5, openclaw, problems::Problems, toml, walk};
+use crate::{
+    Config, ConfigError, ConfigProblem, json5, node::Entry, openclaw, problems::Problems, toml,
+    walk,
+};
 
 /// Larger than any configuration a person writes; a wrong path must not fill the memory.
-const MAX_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
 /// What a file says, and what in it does nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,17 +52,20 @@ pub fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
 pub fn parse_with_warnings(text: &str, file: &str) -> Result<Loaded, ConfigError> {
     let mut problems = Problems::new(file);
     let mut config = Config::default();
-    let entries = if is_json(file) {
-        json5::read(text, &mut problems)
-    } else {
-        toml::read(text, &mut problems)
-    };
-    let entries = openclaw::translate(entries, &mut problems);
+    let entries = entries(text, file, &mut problems);
     walk::fill(&mut config, &entries, &mut problems);
     problems.or(config)
 }
 
-fn is_json(file: &str) -> bool {
+/// What stands in a file, in our own words.
+pub(crate) fn entries(text: &str, file: &str, problems: &mut Problems) -> Vec<Entry> {
+    let entries =
+        if is_json(file) { json5::read(text, problems) } else { toml::read(text, problems) };
+    openclaw::translate(entries, problems)
+}
+
+/// Whether `file` is read as JSON5.
+pub(crate) fn is_json(file: &str) -> bool {
     let extension = Path::new(file).extension().unwrap_or_default();
     ["json5", "json"].iter().any(|json| extension.eq_ignore_ascii_case(json))
 }

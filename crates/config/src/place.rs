@@ -2,9 +2,15 @@
 
 use std::cmp::Reverse;
 
-use tool::nearest;
+use tool::{KeyPath, nearest};
 
-use crate::{Key, key::is_name, keys, node::Entry, openclaw};
+use crate::{
+    Key,
+    key::is_name,
+    keys,
+    node::{Entry, shorten},
+    openclaw,
+};
 
 /// A table of the file, and the keys that can follow.
 #[derive(Debug, Clone, Default)]
@@ -21,23 +27,44 @@ impl Place {
         Self { keys: keys().iter().collect(), ..Self::default() }
     }
 
-    /// One step down to `entry`, or `None` if no key goes there.
-    pub(crate) fn step(&self, entry: &Entry) -> Option<Self> {
-        let known = snake_case(&entry.name);
+    /// The place of `path`, or what is wrong with it.
+    pub(crate) fn of(path: &KeyPath) -> Result<Self, String> {
+        path.parts().iter().try_fold(Self::root(), |place, name| {
+            place.step(name).ok_or_else(|| {
+                let key = shorten(&place.shown_with(name));
+                if place.leaf().is_some() {
+                    return format!(
+                        "unknown key `{key}`; nothing stands beneath `{}`",
+                        place.shown()
+                    );
+                }
+                format!("unknown key `{key}`; {}", place.hint(name))
+            })
+        })
+    }
+
+    /// One step down to `name`, or `None` if no key goes there.
+    pub(crate) fn step(&self, name: &str) -> Option<Self> {
+        let known = snake_case(name);
         let keys = self.following(|part| part == known);
         if !keys.is_empty() {
             return Some(Self { keys, path: self.with(&known), names: self.names.clone() });
         }
         let keys = self.following(is_name);
-        let fits = !keys.is_empty() && !entry.name.trim().is_empty();
-        let names = || self.names.iter().chain([&entry.name]).cloned().collect();
-        fits.then(|| Self { keys, path: self.with(&entry.name), names: names() })
+        let fits = !keys.is_empty() && !name.trim().is_empty();
+        let names = || self.names.iter().map(String::as_str).chain([name]).map(str::to_owned);
+        fits.then(|| Self { keys, path: self.with(name), names: names().collect() })
     }
 
     /// Whether `entry` is a key that `OpenClaw` has and we do not.
     pub(crate) fn is_foreign(&self, entry: &Entry) -> bool {
         let known = snake_case(&entry.name);
         self.following(|part| part == known).is_empty() && openclaw::knows(&self.with(&known))
+    }
+
+    /// The keys that end here or further down.
+    pub(crate) fn keys(&self) -> &[&'static Key] {
+        &self.keys
     }
 
     /// The key that ends here.
@@ -49,6 +76,11 @@ impl Place {
     pub(crate) fn named(&self) -> Option<&'static Key> {
         let count = self.names.len();
         self.keys.iter().copied().find(|key| count > 0 && key.names() == count)
+    }
+
+    /// The parts of the whole key, as the reference spells them.
+    pub(crate) fn path(&self) -> &[String] {
+        &self.path
     }
 
     /// The whole key as people write it.

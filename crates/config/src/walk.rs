@@ -31,7 +31,7 @@ impl Walk<'_> {
                 self.foreign(place, entry);
                 continue;
             }
-            let Some(next) = place.step(entry) else {
+            let Some(next) = place.step(&entry.name) else {
                 self.unknown(place, entry);
                 continue;
             };

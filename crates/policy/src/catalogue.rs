@@ -16,7 +16,6 @@ const ROWS: &[Row] = &[
     Row("canvas", Section::Ui, &[], &[]),
     Row("create_reminder", Section::Tasks, &[], &[]),
     Row("cron", Section::Automation, &[Coding], &[]),
-    Row("gateway", Section::Automation, &[], &[]),
     Row("image", Section::Media, &[Coding], &[]),
     Row("media", Section::Media, &[], &[]),
     Row("memory_get", Section::Memory, &[Coding], &[]),
@@ -33,7 +32,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Tools that only the owner may use.
-const OWNER_ONLY: &[&str] = &["cron", "gateway", "nodes"];
+const OWNER_ONLY: &[&str] = &["cron", "nodes"];
 
 /// Every tool that is known and not built, as far as policy looks at it.
 pub fn planned() -> Vec<ToolInfo> {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Commands, Conversations, Disk, Execution, Files, Live, Need, Net, Notebook,
+    CallId, Caller, ChangeLog, Clock, Commands, Configuration, Conversations, Disk, Execution, Files, Live, Need, Net, Notebook,
     OwnData, Plan, Redact, TaskList, ToolError, Updates, Web, own_data::Desk,
 };
 
@@ -118,6 +118,11 @@ impl ToolContext {
     /// The conversations of agents, as planned.
     pub fn sessions(&self) -> Conversations {
         Conversations { sessions: self.own.sessions(), desk: self.desk() }
+    }
+
+    /// The configuration, as planned.
+    pub fn gateway(&self) -> Configuration {
+        Configuration { gateway: self.own.gateway(), desk: self.desk() }
     }
 
     /// Makes a planned change of our own data. Once it has begun it goes on to its end, and the call

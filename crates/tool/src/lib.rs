@@ -14,6 +14,7 @@ mod caller;
 mod capability;
 mod change;
 mod clock;
+mod config_change;
 mod context;
 mod digest;
 mod due_date;
@@ -23,8 +24,10 @@ mod exec;
 mod fact;
 mod files;
 mod format;
+mod gateway;
 mod info;
 mod item_id;
+mod key_path;
 mod live;
 mod nearest;
 mod net;
@@ -58,6 +61,7 @@ pub use change::{
     Change, ChangeKind, ChangeLog, Changed, Commit, Expect, FileChange, FileContent, FileState,
 };
 pub use clock::Clock;
+pub use config_change::ConfigChange;
 pub use context::{ContextParts, ToolContext};
 pub use digest::Digest;
 pub use due_date::DueDate;
@@ -70,8 +74,10 @@ pub use exec::{
 pub use fact::{Facts, PathFact};
 pub use files::{Disk, FileKind, FileStat, Files, LiveFile, Opened};
 pub use format::Format;
+pub use gateway::{ConfigChanged, ConfigKey, ConfigValue, Configuration, Gateway};
 pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
 pub use item_id::ItemId;
+pub use key_path::KeyPath;
 pub use live::{Held, Live, Paused};
 pub use nearest::nearest;
 pub use net::{Answer, Fetch, Method, Net, Web};

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use tokio::{runtime::Handle, task::spawn_blocking};
 
-use crate::{CallId, Caller, Live, Need, Notes, Plan, Sessions, Tasks, ToolError};
+use crate::{CallId, Caller, Gateway, Live, Need, Notes, Plan, Sessions, Tasks, ToolError};
 
 /// What Toolgate keeps for its users, as far as this deployment does. Handles are made from it when a
 /// tool asks for one, so that a call which needs none pays nothing.
@@ -21,6 +21,11 @@ pub trait OwnData: fmt::Debug + Send + Sync {
 
     /// The conversations of agents, if there are any.
     fn sessions(&self) -> Option<Arc<dyn Sessions>> {
+        None
+    }
+
+    /// The configuration, if it can be seen or changed here.
+    fn gateway(&self) -> Option<Arc<dyn Gateway>> {
         None
     }
 }

@@ -17,7 +17,8 @@ use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{
-    capabilities::Everything, hooks::Programs, key::redaction_key, recovery::recover, upkeep,
+    capabilities::Everything, gateway::Gateway, hooks::Programs, key::redaction_key,
+    recovery::recover, reload::Reload, upkeep,
 };
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
@@ -49,9 +50,8 @@ pub struct Gate {
     inner: gate::Gate,
     world: Arc<World>,
     runner: Arc<Runner>,
-    programs: Arc<Programs>,
     agents: Agents,
-    data: PathBuf,
+    gateway: Gateway,
     pub(crate) definitions: Arc<Definitions>,
 }
 
@@ -64,22 +64,19 @@ impl Gate {
     /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
     /// and what is kept stay as they were built.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
-        policy::shell::check_safe_bins(&config.tools.exec)?;
-        let (models, redactor) = models(&config, &self.data)?;
-        self.agents.configure(models);
-        self.world.door().configure(NetSettings::new(&config.tools.web));
-        self.runner.configure(&config);
-        self.programs.configure(&config);
-        self.inner.configure(config, redactor);
-        self.warn();
-        Ok(())
+        self.gateway.take(config)
     }
 
-    /// Says once what in the policy lists does nothing.
-    fn warn(&self) {
-        for warning in self.inner.warnings() {
-            tracing::warn!("{warning}");
-        }
+    /// Says what happens when an agent wants a restart and a person agrees: `restart` is to begin it
+    /// and return at once, because the call that asks is still under way. Without it there is nothing
+    /// to restart.
+    pub fn on_restart(&self, restart: impl Fn() + Send + Sync + 'static) {
+        self.gateway.on_restart(Arc::new(restart));
+    }
+
+    /// The gate itself, for whoever serves it.
+    pub const fn inner(&self) -> &gate::Gate {
+        &self.inner
     }
 
     /// What runs commands.
@@ -118,6 +115,7 @@ pub struct GateBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     observers: Vec<Arc<dyn Observer>>,
     journal: Option<Journal>,
+    file: Option<PathBuf>,
 }
 
 impl GateBuilder {
@@ -146,6 +144,14 @@ impl GateBuilder {
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Where the configuration comes from, or would if there were a file; agents see it and may change
+    /// a little of it there. Does not read it.
+    #[must_use]
+    pub fn configuration_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
         self
     }
 
@@ -210,32 +216,34 @@ impl GateBuilder {
     ) -> Result<Gate, BuildError> {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
+        let config = with_stored_agents(self.config, &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
-        let settings = world_settings(&self.config, &data, &workspace);
+        let settings = world_settings(&config, &data, &workspace);
         let world = Arc::new(World::open(settings, clock.clone())?);
         let journal = if let Some(journal) = self.journal {
             journal
         } else {
             let journal = Journal::open(&data, clock.clone())?;
             recover(&journal, &world, &clock, &data)?;
-            upkeep::start(&data, &self.config, &journal, &world, &clock);
+            upkeep::start(&data, &config, &journal, &world, &clock);
             journal
         };
         let db = Arc::new(LazyDb::new(data.clone()));
-        let runner = Arc::new(Runner::new(world.clone(), &self.config));
-        let programs = Arc::new(Programs::new(runner.clone(), &self.config));
+        let runner = Arc::new(Runner::new(world.clone(), &config));
+        let programs = Arc::new(Programs::new(runner.clone(), &config));
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
-        let known = Arc::<OnceLock<_>>::default();
-        let (models, redactor) = models(&self.config, &data)?;
+        let (known, configuration) = <(Arc<OnceLock<_>>, Arc<OnceLock<_>>)>::default();
+        let (models, redactor) = models(&config, &data)?;
         let parts = Parts {
             redactor,
-            config: self.config,
+            config,
             world: Arc::new(Everything {
                 world: world.clone(),
                 runner: runner.clone(),
                 agents: known.clone(),
+                gateway: configuration.clone(),
                 db: db.clone(),
             }),
             journal,
@@ -249,15 +257,38 @@ impl GateBuilder {
         let agents = Agents::new(AgentsParts { gate: inner.clone(), models, clock });
         // Nobody else can have set it.
         let _ = known.set(agents.downgrade());
-        let definitions = Arc::default();
-        let gate = Gate { inner, world, runner, programs, agents, data, definitions };
-        gate.warn();
-        Ok(gate)
+        let reload = Reload {
+            gate: inner.clone(),
+            world: world.clone(),
+            runner: runner.clone(),
+            agents: agents.clone(),
+            programs,
+            data,
+        };
+        reload.warn();
+        let gateway = Gateway::new(reload, self.file);
+        let _ = configuration.set(gateway.downgrade());
+        Ok(Gate { inner, world, runner, agents, gateway, definitions: Arc::default() })
     }
 }
 
+/// With the agents that were made over the API. The file wins, and what no longer makes sense is left
+/// out.
+pub(crate) fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
+    for (id, settings) in store::stored_agents(data)? {
+        if config.agents.contains_key(&id) {
+            continue;
+        }
+        match config::stored_agent(&id, &settings) {
+            Ok(agent) => drop(config.agents.insert(id, agent)),
+            Err(error) => tracing::warn!(agent = id, "an agent is left out: {error}"),
+        }
+    }
+    Ok(config)
+}
+
 /// The models there are, and what takes their keys and all other secrets out.
-fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
+pub(crate) fn models(config: &Config, data: &Path) -> Result<(Models, Redactor), BuildError> {
     let key = redaction_key(data);
     let key = key.map_err(|source| BuildError::Key { data: data.to_owned(), source })?;
     let secrets = config::resolve_secrets(config, config::environment)?;

@@ -6,10 +6,12 @@ use agent::WeakAgents;
 use services::{Runner, Shelf};
 use store::LazyDb;
 use tool::{
-    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Net, Notes, OwnData,
-    Sessions, Tasks, ToolError,
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Gateway, Net, Notes,
+    OwnData, Sessions, Tasks, ToolError,
 };
 use world::World;
+
+use crate::gateway::WeakGateway;
 
 /// The world, what runs commands in it, and what is kept for users.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) struct Everything {
     pub(crate) runner: Arc<Runner>,
     /// Filled in when there are agents; they have the gate, which has this.
     pub(crate) agents: Arc<OnceLock<WeakAgents>>,
+    /// Filled in last, for the same reason.
+    pub(crate) gateway: Arc<OnceLock<WeakGateway>>,
     pub(crate) db: Arc<LazyDb>,
 }
 
@@ -39,6 +43,11 @@ impl OwnData for Everything {
     fn sessions(&self) -> Option<Arc<dyn Sessions>> {
         let agents = self.agents.get().and_then(WeakAgents::upgrade)?;
         Some(Arc::new(agents))
+    }
+
+    fn gateway(&self) -> Option<Arc<dyn Gateway>> {
+        let gateway = self.gateway.get().and_then(WeakGateway::upgrade)?;
+        Some(Arc::new(gateway))
     }
 }
 

@@ -29,6 +29,11 @@ pub(crate) fn configuration_file(global: &Global) -> Option<PathBuf> {
     })
 }
 
+/// The same, or where the user's own would be.
+fn configuration_place(global: &Global) -> Option<PathBuf> {
+    configuration_file(global).or_else(|| config::paths().config)
+}
+
 /// Refuses inside a command of an agent: nobody answers their own questions.
 pub(crate) fn person() -> Result<()> {
     if sandbox::descends_from_command() {
@@ -89,7 +94,8 @@ pub(crate) fn idle_gate(global: &Global, config: Config) -> Result<Gate> {
 }
 
 fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
-    Ok(Gate::builder().tools(builtin()).config(config).data(data(global)?))
+    let builder = Gate::builder().tools(builtin()).config(config).data(data(global)?);
+    Ok(configuration_place(global).into_iter().fold(builder, GateBuilder::configuration_file))
 }
 
 /// Only the journal, for commands that look at the past.

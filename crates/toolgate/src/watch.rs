@@ -1,6 +1,12 @@
 //! Picks up changes of the configuration file while calls run.
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::{self, Metadata},
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
 use config::{ConfigError, Loaded};
 use tokio::task::JoinHandle;
@@ -24,7 +30,7 @@ impl Drop for Watch {
 
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     file: (u64, u64),
     bytes: u64,
     /// Every write and every rename moves it on.
@@ -33,13 +39,18 @@ struct Stamp {
 
 impl Stamp {
     /// `None` if there is no file.
-    fn of(path: &Path) -> Option<Self> {
-        let found = fs::metadata(path).ok()?;
-        Some(Self {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|found| Self::from(&found))
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(found: &Metadata) -> Self {
+        Self {
             file: (found.dev(), found.ino()),
             bytes: found.len(),
             changed: (found.ctime(), found.ctime_nsec()),
-        })
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! Start from [`builtin`] and `time/get_current_time.rs`, the smallest tool.
 
 mod agents;
+mod automation;
 mod fs;
 mod notes;
 mod runtime;
@@ -25,6 +26,7 @@ use tool::AnyTool;
 pub fn builtin() -> Vec<Arc<dyn AnyTool>> {
     [
         agents::tools(),
+        automation::tools(),
         fs::tools(),
         notes::tools(),
         runtime::tools(),

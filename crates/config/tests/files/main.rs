@@ -1,6 +1,7 @@
 //! Whole files: TOML or JSON5 in, configuration or problems out.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed setup should fail the test")]
 
+mod editing;
 mod hostile;
 mod json5;
 mod keys;
@@ -8,6 +9,7 @@ mod layers;
 mod openclaw;
 mod problems;
 mod secrets;
+mod showing;
 mod values;
 
 use config::{Config, parse};

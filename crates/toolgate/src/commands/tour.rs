@@ -1,4 +1,4 @@
-//! `toolgate tour`: what `make run` plays.
+//! `toolgate tour`: what `make tour` plays.
 
 use std::{fs, path::Path, process::ExitCode};
 

@@ -10,6 +10,7 @@ mod asking;
 mod batch;
 mod caching;
 mod changes;
+mod configuring;
 mod helper;
 mod hooking;
 mod hostile;
