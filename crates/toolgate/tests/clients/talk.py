@@ -1,13 +1,12 @@
 """Holds a conversation with a Toolgate server through an official SDK, as a user of it would.
 
-talk.py BASE_URL TOKEN CLIENT AGENT      CLIENT: openai, responses, anthropic, gemini
+talk.py BASE_URL TOKEN CLIENT AGENT,AGENT…      CLIENT: openai, responses, anthropic, gemini
 
 A model behind the server plays a script; this side brings one tool of its own, streams every answer, and a
-second connection answers questions over the WebSocket. Prints what it saw as one line of JSON.
+second connection answers questions over the WebSocket. Prints what it saw, one line of JSON for each agent.
 """
 
 import asyncio
-import base64
 import json
 import sys
 import threading
@@ -18,8 +17,7 @@ import websockets
 from google import genai
 from google.genai import types as gemini
 
-BASE, TOKEN, CLIENT, AGENT = sys.argv[1:5]
-SESSION = f"talk-{CLIENT}-{AGENT}"
+BASE, TOKEN, CLIENT, AGENTS = sys.argv[1:5]
 ASK = "Do the round, please."
 WEATHER = {
     "type": "object",
@@ -38,8 +36,9 @@ def weather(name, arguments):
 class Person(threading.Thread):
     """Answers questions over the WebSocket: yes to what is called fine, no to the rest."""
 
-    def __init__(self):
+    def __init__(self, session):
         super().__init__(daemon=True)
+        self.session = session
         self.answers = []
         self.ready = threading.Event()
 
@@ -56,31 +55,31 @@ class Person(threading.Thread):
                 if message.get("id") == 1:
                     assert "result" in message, message
                     self.ready.set()
-                elif message.get("method") == "approval.requested":
-                    await self.answer(socket, message["params"])
+                elif message.get("method") in ("approval.requested", "permission.requested"):
+                    method = message["method"].replace(".requested", "s.resolve")
+                    await self.answer(socket, method, message["params"])
 
-    async def answer(self, socket, event):
-        question = event["data"]
-        if question["session"] != SESSION:
+    async def answer(self, socket, method, question):
+        if question["session"] != self.session:
             return
-        fine = "fine" in json.dumps(question["input"])
+        fine = "nope" not in json.dumps(question["input"])
         decision = "allow_once" if fine else "deny"
         self.answers.append(decision)
         params = {"id": question["id"], "decision": decision}
         if not fine:
             params["message"] = "not today"
-        request = {"jsonrpc": "2.0", "id": len(self.answers) + 1, "method": "approvals.resolve", "params": params}
+        request = {"jsonrpc": "2.0", "id": len(self.answers) + 1, "method": method, "params": params}
         await socket.send(json.dumps(request))
 
 
-def talk_openai():
-    client = openai.OpenAI(base_url=f"{BASE}/v1", api_key=TOKEN, default_headers={"Toolgate-Session": SESSION})
+def talk_openai(agent, session):
+    client = openai.OpenAI(base_url=f"{BASE}/v1", api_key=TOKEN, default_headers={"Toolgate-Session": session})
     tool = {"type": "function", "function": {"name": "get_weather", "description": DESCRIPTION, "parameters": WEATHER}}
     messages = [{"role": "user", "content": ASK}]
     text, notes = "", []
     for _ in range(MAX_TURNS):
         pieces = 0
-        with client.chat.completions.stream(model=AGENT, messages=messages, tools=[tool]) as stream:
+        with client.chat.completions.stream(model=agent, messages=messages, tools=[tool]) as stream:
             for event in stream:
                 if event.type == "chunk":
                     notes += getattr(event.chunk, "tool_calls", None) or []
@@ -96,17 +95,15 @@ def talk_openai():
     raise AssertionError("it never ended")
 
 
-def talk_responses():
-    client = openai.OpenAI(base_url=f"{BASE}/v1", api_key=TOKEN)
+def talk_responses(agent, session):
+    client = openai.OpenAI(base_url=f"{BASE}/v1", api_key=TOKEN, default_headers={"Toolgate-Session": session})
     tool = {"type": "function", "name": "get_weather", "description": DESCRIPTION, "parameters": WEATHER, "strict": False}
     asked, previous = ASK, None
     text, notes = "", []
     for _ in range(MAX_TURNS):
         pieces = 0
-        extra = {"previous_response_id": previous} if previous else {"extra_headers": {"Toolgate-Session": SESSION}}
-        # From the second request on the SDK's own way of going on is enough; the header names the session.
-        extra["extra_headers"] = {"Toolgate-Session": SESSION}
-        with client.responses.stream(model=AGENT, input=asked, tools=[tool], **extra) as stream:
+        extra = {"previous_response_id": previous} if previous else {}
+        with client.responses.stream(model=agent, input=asked, tools=[tool], **extra) as stream:
             for event in stream:
                 pieces += event.type == "response.output_text.delta"
             final = stream.get_final_response()
@@ -127,14 +124,14 @@ def talk_responses():
     raise AssertionError("it never ended")
 
 
-def talk_anthropic():
-    client = anthropic.Anthropic(base_url=BASE, api_key=TOKEN, default_headers={"Toolgate-Session": SESSION})
+def talk_anthropic(agent, session):
+    client = anthropic.Anthropic(base_url=BASE, api_key=TOKEN, default_headers={"Toolgate-Session": session})
     tool = {"name": "get_weather", "description": DESCRIPTION, "input_schema": WEATHER}
     messages = [{"role": "user", "content": ASK}]
     text, notes = "", []
     for _ in range(MAX_TURNS):
         pieces = 0
-        with client.messages.stream(model=AGENT, max_tokens=4096, messages=messages, tools=[tool]) as stream:
+        with client.messages.stream(model=agent, max_tokens=4096, messages=messages, tools=[tool]) as stream:
             for event in stream:
                 pieces += event.type == "text"
                 if event.type in ("message_stop", "message_delta"):
@@ -153,8 +150,8 @@ def talk_anthropic():
     raise AssertionError("it never ended")
 
 
-def talk_gemini():
-    options = gemini.HttpOptions(base_url=BASE, headers={"Toolgate-Session": SESSION})
+def talk_gemini(agent, session):
+    options = gemini.HttpOptions(base_url=BASE, headers={"Toolgate-Session": session})
     client = genai.Client(api_key=TOKEN, http_options=options)
     declared = gemini.FunctionDeclaration(name="get_weather", description=DESCRIPTION, parameters_json_schema=WEATHER)
     config = gemini.GenerateContentConfig(
@@ -165,7 +162,7 @@ def talk_gemini():
     text, notes = "", []
     for _ in range(MAX_TURNS):
         pieces, calls, parts = 0, [], []
-        for chunk in client.models.generate_content_stream(model=AGENT, contents=contents, config=config):
+        for chunk in client.models.generate_content_stream(model=agent, contents=contents, config=config):
             for part in chunk.candidates[0].content.parts if chunk.candidates and chunk.candidates[0].content else []:
                 parts.append(part)
                 if part.text:
@@ -189,14 +186,16 @@ def talk_gemini():
 
 
 def main():
-    person = Person()
-    person.start()
-    assert person.ready.wait(20), "the WebSocket did not open"
     talks = {"openai": talk_openai, "responses": talk_responses, "anthropic": talk_anthropic, "gemini": talk_gemini}
-    text, notes, pieces = talks[CLIENT]()
-    notes = [note if isinstance(note, dict) else note.model_dump() for note in notes]
-    seen = {"text": text, "notes": [(note["tool"], note["status"]) for note in notes], "pieces": pieces}
-    print(json.dumps({**seen, "answers": person.answers}))
+    for agent in AGENTS.split(","):
+        session = f"talk-{CLIENT}-{agent}"
+        person = Person(session)
+        person.start()
+        assert person.ready.wait(20), "the WebSocket did not open"
+        text, notes, pieces = talks[CLIENT](agent, session)
+        notes = [note if isinstance(note, dict) else note.model_dump() for note in notes]
+        seen = {"text": text, "notes": [(note["tool"], note["status"]) for note in notes], "pieces": pieces}
+        print(json.dumps({**seen, "answers": person.answers}), flush=True)
 
 
 main()
