@@ -1,7 +1,5 @@
 //! What a run is given, and what it gives back.
 
-use std::sync::Arc;
-
 use provider::{CallNote, Finish, Message, Options, Usage, WireCall};
 use store::SessionKey;
 use tool::{Block, ToolInfo};
@@ -15,7 +13,7 @@ pub struct Input {
     /// Instructions besides the agent's own.
     pub system: Option<String>,
     /// Tools whose calls come back to whoever asks.
-    pub tools: Vec<Arc<ToolInfo>>,
+    pub tools: Vec<ToolInfo>,
     /// How the model is to answer.
     pub options: Options,
     /// Another model than the session's or the agent's.

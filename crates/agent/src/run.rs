@@ -66,7 +66,7 @@ pub(crate) struct Run<'a> {
     pub(crate) choice: Choice,
     pub(crate) system: String,
     /// Tools of whoever asked.
-    pub(crate) theirs: Vec<Arc<ToolInfo>>,
+    pub(crate) theirs: Vec<ToolInfo>,
     pub(crate) options: Options,
     pub(crate) budget: Budget,
     pub(crate) lane: &'a Lane,
@@ -349,8 +349,11 @@ impl Run<'_> {
         let view = self.agents.gate.view(&self.caller);
         let hidden = |name: &str| self.theirs.iter().any(|tool| *tool.name == *name);
         let ours = view.tools().map(|entry| entry.info()).filter(|tool| !hidden(&tool.name));
-        let tools: Vec<_> = ours.chain(&self.theirs).cloned().collect();
-        self.agents.definitions.list(self.choice.format, &tools)
+        let (ours, format): (Vec<_>, _) = (ours.cloned().collect(), self.choice.format);
+        if self.theirs.is_empty() {
+            return self.agents.definitions.list(format, &ours);
+        }
+        Arc::new(self.agents.definitions.joined(format, &ours, &self.theirs))
     }
 
     fn is_theirs(&self, call: &WireCall) -> bool {
@@ -383,7 +386,8 @@ impl Run<'_> {
 
     /// This part of what the model takes, in tokens.
     fn share(&self, percent: usize) -> usize {
-        usize::try_from(self.choice.context_tokens).unwrap_or(usize::MAX).saturating_mul(percent) / 100
+        usize::try_from(self.choice.context_tokens).unwrap_or(usize::MAX).saturating_mul(percent)
+            / 100
     }
 
     /// `provider/model`.

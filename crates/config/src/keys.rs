@@ -639,6 +639,12 @@ const SERVER: &[Key] = &[
         "Requests of one WebSocket connection that run at once; one more is refused.",
         |c, _| &mut c.server.ws_requests,
     ),
+    key(
+        "server.ws_ping",
+        r#""30s""#,
+        "How often a WebSocket connection is asked whether somebody is there; one that does not answer is closed.",
+        |c, _| &mut c.server.ws_ping,
+    ),
 ];
 
 const fn key(path: &'static str, default: &'static str, help: &'static str, slot: FindSlot) -> Key {

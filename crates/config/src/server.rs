@@ -26,6 +26,7 @@ pub struct Server {
     pub connections_per_peer: Spanned<NonZeroUsize>,
     pub ws_connections: Spanned<NonZeroUsize>,
     pub ws_requests: Spanned<NonZeroUsize>,
+    pub ws_ping: Spanned<Duration>,
 }
 
 impl Server {
@@ -46,6 +47,7 @@ impl Default for Server {
             connections_per_peer: at_least_one(256),
             ws_connections: at_least_one(10_000),
             ws_requests: at_least_one(32),
+            ws_ping: Duration::from_secs(30).into(),
         }
     }
 }

@@ -10,8 +10,8 @@ use tool::{AnyTool, CallIds, Capabilities};
 use crate::{
     approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
     observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
-    redactor::Redactor, registry::Registry, settings::Settings, shared::Shared,
-    trust::Trust, views::Views,
+    redactor::Redactor, registry::Registry, settings::Settings, shared::Shared, trust::Trust,
+    views::Views,
 };
 
 /// What a gate is put together from.

@@ -1,6 +1,6 @@
 //! The sandbox where there is none: it says so instead of pretending.
 
-use crate::{HostJob, Job, Report, SandboxError, SandboxSettings};
+use crate::{HostJob, Job, Report, SandboxError, SandboxSettings, SandboxStats};
 
 /// There is nothing to start here.
 pub fn init() {}
@@ -40,6 +40,11 @@ impl Sandbox {
     #[expect(clippy::unused_async, reason = "as on Linux")]
     pub async fn start_on_host(&self, _: HostJob) -> Result<Process, SandboxError> {
         Err(SandboxError::Unsupported)
+    }
+
+    /// It does nothing.
+    pub fn stats(&self) -> SandboxStats {
+        SandboxStats::default()
     }
 
     /// There is nothing to end.

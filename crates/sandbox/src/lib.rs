@@ -21,6 +21,7 @@ mod level;
 mod limits;
 mod report;
 mod settings;
+mod stats;
 
 // Namespaces, Landlock and seccomp are Linux. Elsewhere there is a `Sandbox` that says so.
 #[cfg(target_os = "linux")]
@@ -86,4 +87,5 @@ pub use self::{
     limits::Limits,
     report::{Feature, Found, Report},
     settings::{Cgroups, SandboxSettings},
+    stats::SandboxStats,
 };

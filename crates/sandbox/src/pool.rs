@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::Sender,
     },
     time::Duration,
@@ -13,7 +13,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    Cgroups, Level, SandboxError, SandboxSettings,
+    Cgroups, Level, SandboxError, SandboxSettings, SandboxStats,
     cgroup::Bases,
     keeper::{self, Recipe, Task},
     parked::{Kind, Parked},
@@ -33,6 +33,7 @@ pub(crate) struct Pool {
     pub(crate) bases: Result<Bases, String>,
     idle: Arc<Idle>,
     running: AtomicUsize,
+    jobs: AtomicU64,
     keeper: Mutex<Keeper>,
 }
 
@@ -103,6 +104,7 @@ impl Pool {
             bases,
             idle: Arc::default(),
             running: AtomicUsize::new(0),
+            jobs: AtomicU64::new(0),
             keeper: Mutex::new(Keeper::NotYet),
         }
     }
@@ -117,7 +119,16 @@ impl Pool {
         if self.running.fetch_add(1, Ordering::Relaxed) >= most {
             return Err(SandboxError::Busy(most));
         }
+        self.jobs.fetch_add(1, Ordering::Relaxed);
         Ok(slot)
+    }
+
+    pub(crate) fn stats(&self) -> SandboxStats {
+        SandboxStats {
+            parked: self.idle.len(),
+            running: self.running.load(Ordering::Relaxed),
+            jobs: self.jobs.load(Ordering::Relaxed),
+        }
     }
 
     /// A launcher that waits for an order.

@@ -6,7 +6,7 @@ use rustix::process::{getegid, geteuid};
 use tokio::sync::OnceCell;
 
 use crate::{
-    HostJob, Job, Network, Process, Report, SandboxError, SandboxSettings, features,
+    HostJob, Job, Network, Process, Report, SandboxError, SandboxSettings, SandboxStats, features,
     id_map::IdMaps,
     init,
     parked::Kind,
@@ -86,6 +86,11 @@ impl Sandbox {
         let mut lease = self.pool.lease(Kind::OnHost).await?;
         lease.parked()?.limit(&limits)?;
         Starting { pool: &self.pool, asked, program, slot }.run(lease, ready).await
+    }
+
+    /// What it is doing.
+    pub fn stats(&self) -> SandboxStats {
+        self.pool.stats()
     }
 
     /// Ends every launcher that waits, and returns when nothing is left of them. Commands that run go

@@ -10,5 +10,5 @@ mod notes;
 mod shelf;
 mod tasks;
 
-pub use exec::Runner;
+pub use exec::{Runner, RunnerStats};
 pub use shelf::Shelf;

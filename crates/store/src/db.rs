@@ -143,6 +143,24 @@ pub fn leave_questions(data: &Path, calls: &[CallId]) -> Result<(), StoreError> 
     Ok(())
 }
 
+/// The agents that were made over the API, by id, with their settings. May block; for start-up and
+/// reloading, where there is no runtime.
+pub fn stored_agents(data: &Path) -> Result<Vec<(String, serde_json::Value)>, StoreError> {
+    let path = data.join("toolgate.db");
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let _lock = FolderLock::take(data)?;
+    let conn = migrate(&path)?;
+    let mut query = conn.prepare("SELECT id, settings FROM agents ORDER BY id")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+    rows.map(|row| {
+        let (id, settings) = row?;
+        Ok((id, serde_json::from_str(&settings)?))
+    })
+    .collect()
+}
+
 async fn watch(path: PathBuf) -> Result<rusqlite::Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = move || rusqlite::Connection::open_with_flags(path, flags);

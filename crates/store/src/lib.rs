@@ -19,7 +19,7 @@ pub use db::{
     EXACT, Grant, LateGrant, LazyDb, Message, MessageRole, NewApproval, NewMessage, NewSession,
     NewToken, Permission, PermissionState, Session, SessionChange, SessionCursor, SessionFilter,
     SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token, TokenKind, UntrustedFile,
-    Wanted, Which, leave_questions,
+    Wanted, Which, leave_questions, stored_agents,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;

@@ -74,6 +74,11 @@ impl Gate {
         self.gateway.on_restart(Arc::new(restart));
     }
 
+    /// The gate itself, for whoever serves it.
+    pub const fn inner(&self) -> &gate::Gate {
+        &self.inner
+    }
+
     /// What runs commands.
     pub const fn runner(&self) -> &Arc<Runner> {
         &self.runner
@@ -211,28 +216,29 @@ impl GateBuilder {
     ) -> Result<Gate, BuildError> {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
+        let config = with_stored_agents(self.config, &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
-        let settings = world_settings(&self.config, &data, &workspace);
+        let settings = world_settings(&config, &data, &workspace);
         let world = Arc::new(World::open(settings, clock.clone())?);
         let journal = if let Some(journal) = self.journal {
             journal
         } else {
             let journal = Journal::open(&data, clock.clone())?;
             recover(&journal, &world, &clock, &data)?;
-            upkeep::start(&data, &self.config, &journal, &world, &clock);
+            upkeep::start(&data, &config, &journal, &world, &clock);
             journal
         };
         let db = Arc::new(LazyDb::new(data.clone()));
-        let runner = Arc::new(Runner::new(world.clone(), &self.config));
-        let programs = Arc::new(Programs::new(runner.clone(), &self.config));
+        let runner = Arc::new(Runner::new(world.clone(), &config));
+        let programs = Arc::new(Programs::new(runner.clone(), &config));
         let mut hooks = self.hooks;
         hooks.push(programs.clone());
         let (known, configuration) = <(Arc<OnceLock<_>>, Arc<OnceLock<_>>)>::default();
-        let (models, redactor) = models(&self.config, &data)?;
+        let (models, redactor) = models(&config, &data)?;
         let parts = Parts {
             redactor,
-            config: self.config,
+            config,
             world: Arc::new(Everything {
                 world: world.clone(),
                 runner: runner.clone(),
@@ -264,6 +270,21 @@ impl GateBuilder {
         let _ = configuration.set(gateway.downgrade());
         Ok(Gate { inner, world, runner, agents, gateway, definitions: Arc::default() })
     }
+}
+
+/// With the agents that were made over the API. The file wins, and what no longer makes sense is left
+/// out.
+pub(crate) fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
+    for (id, settings) in store::stored_agents(data)? {
+        if config.agents.contains_key(&id) {
+            continue;
+        }
+        match config::stored_agent(&id, &settings) {
+            Ok(agent) => drop(config.agents.insert(id, agent)),
+            Err(error) => tracing::warn!(agent = id, "an agent is left out: {error}"),
+        }
+    }
+    Ok(config)
 }
 
 /// The models there are, and what takes their keys and all other secrets out.

@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::{
     approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat, check::Check,
     completions::Completions, doctor::Doctor, emergency::Emergency, history::History, man::Man,
-    permissions::Permissions, policy::Policy, run::RunProgram, tools::Tools, tour::Tour,
-    undo::Undo,
+    permissions::Permissions, policy::Policy, run::RunProgram, serve::Serve, tokens::Tokens,
+    tools::Tools, tour::Tour, undo::Undo,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -52,6 +52,7 @@ pub(crate) struct Identity {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(Serve),
     Chat(Chat),
     Call(CallTool),
     Run(RunProgram),
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Check(Check),
     Approvals(Approvals),
     Permissions(Permissions),
+    Tokens(Tokens),
     Emergency(Emergency),
     Policy(Policy),
     History(History),

@@ -47,8 +47,8 @@ mod wire;
 pub use build::{BuildError, Gate, GateBuilder, Policy};
 pub use config::{self, Config};
 pub use gate::{
-    Answer, AnswerDecision, Approver, Before, Call, Check, Hook, HookCall, Next, Pipeline,
-    Question, RegistryError, Reply, Request, Stage, standard,
+    Answer, AnswerDecision, Approver, Before, Call, Check, Finished, Hook, HookCall, Next,
+    Observer, Pipeline, Question, RegistryError, Reply, Request, Stage, Started, Stats, standard,
 };
 pub use provider::{DefinitionList, Format, ProviderError};
 pub use sandbox::init;

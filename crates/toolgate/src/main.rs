@@ -14,7 +14,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::cli::Cli;
+use crate::{
+    cli::{Cli, Command},
+    output::Log,
+};
 
 fn main() -> ExitCode {
     // Before anything else: a command is started by this very program, executed again.
@@ -24,7 +27,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cli = Cli::parse();
-    output::start_logging();
+    let serves = matches!(cli.command, Command::Serve(_));
+    output::start_logging(if serves { Log::Server } else { Log::Command });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(commands::run(cli));

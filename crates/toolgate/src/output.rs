@@ -180,17 +180,32 @@ fn styled(text: &str, code: &str, to: &impl IsTerminal) -> String {
     text.to_owned()
 }
 
-/// Sends diagnostics to standard error: warnings, or what `TOOLGATE_LOG` says.
-pub(crate) fn start_logging() {
-    let filter = config::environment("TOOLGATE_LOG").unwrap_or_else(|| "warn".to_owned());
+/// Whose diagnostics they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Log {
+    /// A command's, which ends soon: warnings.
+    Command,
+    /// The server's: one line for each request, with the time.
+    Server,
+}
+
+/// Sends diagnostics to standard error: the usual ones, or what `TOOLGATE_LOG` says.
+pub(crate) fn start_logging(log: Log) {
+    let usual = match log {
+        Log::Command => "warn",
+        Log::Server => "warn,server=info",
+    };
+    let filter = config::environment("TOOLGATE_LOG").unwrap_or_else(|| usual.to_owned());
     let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_default();
-    tracing_subscriber::fmt()
+    let logging = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
-        .without_time()
-        .with_target(false)
-        .init();
+        .with_target(false);
+    match log {
+        Log::Command => logging.without_time().init(),
+        Log::Server => logging.init(),
+    }
 }
 
 #[cfg(test)]

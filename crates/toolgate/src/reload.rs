@@ -8,7 +8,11 @@ use gate::Redactor;
 use services::Runner;
 use world::{NetSettings, World};
 
-use crate::{BuildError, build::models, hooks::Programs};
+use crate::{
+    BuildError,
+    build::{models, with_stored_agents},
+    hooks::Programs,
+};
 
 /// Everything that a configuration changes.
 #[derive(Debug, Clone)]
@@ -30,6 +34,7 @@ impl Reload {
 
     /// Lets `config` hold.
     pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
+        let config = with_stored_agents(config, &self.data)?;
         let (models, redactor) = self.check(&config)?;
         self.agents.configure(models);
         self.world.door().configure(NetSettings::new(&config.tools.web));

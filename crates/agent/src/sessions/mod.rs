@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use store::{Session, SessionChange, SessionKey};
 use tool::{
-    AgentInfo, BoxFuture, Caller, History, MessageInfo, SendMessage, Sent, SessionInfo, SessionQuery,
-    SessionSettings, Sessions, Spawn, Spawned, ToolError, WithTools,
+    AgentInfo, BoxFuture, Caller, History, MessageInfo, SendMessage, Sent, SessionInfo,
+    SessionQuery, SessionSettings, Sessions, Spawn, Spawned, ToolError, WithTools,
 };
 
 use crate::{AgentError, Agents, agents::key_of};

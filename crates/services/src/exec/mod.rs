@@ -30,7 +30,7 @@ use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use config::Config;
-use sandbox::{Report, Sandbox, SandboxError, SandboxSettings};
+use sandbox::{Report, Sandbox, SandboxError, SandboxSettings, SandboxStats};
 use tool::{
     BoxFuture, Caller, Exec, How, Named, Pinned, Place, Process, Ran, Run, Start, ToolError,
 };
@@ -45,6 +45,19 @@ pub struct Runner {
     world: Arc<World>,
     settings: ArcSwap<RunSettings>,
     processes: Arc<Processes>,
+}
+
+/// What a runner is doing, in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunnerStats {
+    /// Launchers that wait for a command.
+    pub parked: usize,
+    /// Commands that run.
+    pub running: usize,
+    /// Commands that were started since the process was.
+    pub jobs: u64,
+    /// Background processes that run.
+    pub processes: usize,
 }
 
 impl Runner {
@@ -66,6 +79,12 @@ impl Runner {
     /// What this machine offers to hold a command.
     pub async fn report(&self) -> Result<&Report, SandboxError> {
         self.sandbox.report().await
+    }
+
+    /// What it is doing.
+    pub fn stats(&self) -> RunnerStats {
+        let SandboxStats { parked, running, jobs } = self.sandbox.stats();
+        RunnerStats { parked, running, jobs, processes: self.processes.running() }
     }
 
     /// No longer than configuration lets any command run.

@@ -50,6 +50,12 @@ impl Processes {
         });
     }
 
+    /// How many run, of all agents.
+    pub(super) fn running(&self) -> usize {
+        let all = self.lock();
+        all.values().flatten().filter(|process| process.ended_at().is_none()).count()
+    }
+
     pub(super) fn of(&self, caller: &Caller) -> Vec<Arc<dyn Process>> {
         let all = self.lock();
         let own = all.get(&owner(caller)).into_iter().flatten();

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr, time::SystemTime};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool::{CallId, Digest, Effects, Place, Proposed};
@@ -15,7 +16,7 @@ use crate::{
 pub const EXACT: &str = "exact";
 
 /// A question to a person about one exact call. Everything in it is redacted already.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NewApproval {
     /// The call.
     pub call: CallId,
@@ -40,6 +41,7 @@ pub struct NewApproval {
     /// The rule that says so.
     pub rule: String,
     /// Names exactly what would run.
+    #[schemars(with = "String")]
     pub fingerprint: Digest,
     /// What the answer may be remembered for: [`EXACT`], and wider ones; none if it counts once only.
     pub scopes: Vec<String>,
@@ -51,9 +53,11 @@ pub struct NewApproval {
     pub untrusted: Vec<String>,
     /// When it was asked.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub asked_at: SystemTime,
     /// When nobody waits for the answer any more.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub expires_at: SystemTime,
 }
 
@@ -67,7 +71,7 @@ pub struct AskLimits {
 }
 
 /// A question, and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Approval {
     /// Its name.
     pub id: ApprovalId,
@@ -82,6 +86,7 @@ pub struct Approval {
     pub answered_by: Option<String>,
     /// When it was answered, withdrawn or expired.
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub answered_at: Option<SystemTime>,
     /// What the person said, or why it was withdrawn.
     pub message: Option<String>,
@@ -92,7 +97,7 @@ pub struct Approval {
 }
 
 /// How a question stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum ApprovalStatus {

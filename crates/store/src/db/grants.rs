@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 use tool::Digest;
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// Calls that need no new answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Grant {
     /// The approval it comes from.
     pub id: ApprovalId,
@@ -31,6 +32,7 @@ pub struct Grant {
     /// that are asked about by this rule,
     pub rule: String,
     /// that are exactly this,
+    #[schemars(with = "String")]
     pub fingerprint: Digest,
     /// or, if there is a scope, that it covers.
     pub scope: Option<String>,
@@ -38,9 +40,11 @@ pub struct Grant {
     pub granted_by: String,
     /// When.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub granted_at: SystemTime,
     /// When it ends.
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub expires_at: Option<SystemTime>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr, time::SystemTime};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row, sqlite::SqliteRow};
 use tool::Capability;
@@ -13,7 +14,9 @@ use crate::{
 };
 
 /// Whether an agent has a capability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionState {
     /// It has.
@@ -57,7 +60,7 @@ impl FromStr for PermissionState {
 }
 
 /// What somebody decided about a capability of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permission {
     /// When the agent works for this user.
     pub user: String,
@@ -71,6 +74,7 @@ pub struct Permission {
     pub by: String,
     /// When.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub at: SystemTime,
 }
 

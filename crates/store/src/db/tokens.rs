@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row, sqlite::SqliteRow};
 use tool::{Digest, ItemId, Role};
@@ -22,7 +23,7 @@ const USE_NOTED: Duration = Duration::from_mins(1);
 const REMEMBERED: Duration = Duration::from_hours(30 * 24);
 
 /// Who holds a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenKind {
     /// A program.
@@ -48,7 +49,7 @@ impl fmt::Display for TokenKind {
 }
 
 /// A token that is to be added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NewToken {
     /// Who holds it.
     pub kind: TokenKind,
@@ -62,11 +63,12 @@ pub struct NewToken {
     pub agents: Option<Vec<String>>,
     /// When it ends, unless it is revoked before.
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub expires_at: Option<SystemTime>,
 }
 
 /// A token, but for what only its holder knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Token {
     /// Its name.
     pub id: ItemId,
@@ -75,14 +77,17 @@ pub struct Token {
     pub new: NewToken,
     /// When it was made.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub created_at: SystemTime,
     /// When it was last used, to the minute.
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub last_used_at: Option<SystemTime>,
     /// Who revoked it.
     pub revoked_by: Option<String>,
     /// When.
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub revoked_at: Option<SystemTime>,
 }
 

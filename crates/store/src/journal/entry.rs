@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fmt, str::FromStr, time::SystemTime};
 
 use rusqlite::{Row, types::FromSql};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool::{CallId, Effects};
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// How a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It ended well.
@@ -58,7 +59,7 @@ impl FromStr for Status {
 }
 
 /// One call. What retention erased is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[expect(missing_docs, reason = "`Intent` and `Ending` describe them")]
 pub struct Entry {
     pub id: CallId,
@@ -71,6 +72,7 @@ pub struct Entry {
     pub execution_time_ms: Option<u64>,
     /// When the journal recorded the intent.
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub created_at: SystemTime,
     pub agent: String,
     pub session: String,
@@ -94,8 +96,10 @@ pub struct Entry {
     pub changed: Value,
     pub answered_by: Option<String>,
     #[serde(serialize_with = "shown")]
+    #[schemars(with = "String")]
     pub started: SystemTime,
     #[serde(serialize_with = "shown_if_any")]
+    #[schemars(with = "Option<String>")]
     pub finished: Option<SystemTime>,
 }
 

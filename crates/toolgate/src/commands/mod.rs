@@ -14,6 +14,8 @@ pub(crate) mod man;
 pub(crate) mod permissions;
 pub(crate) mod policy;
 pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod undo;
@@ -30,6 +32,8 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
     match command {
         Command::Call(command) => command.run(&global).await,
         Command::Run(command) => command.run(&global).await,
+        Command::Serve(command) => command.run(&global).await,
+        Command::Tokens(command) => command.run(&global).await,
         Command::Tools(command) => command.run(&global),
         Command::Chat(command) => command.run(&global).await,
         Command::Check(command) => command.run(&global).await,

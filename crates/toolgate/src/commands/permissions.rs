@@ -1,15 +1,12 @@
 //! `toolgate permissions`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use serde::Serialize;
+use gate::{EffectivePermission, effective_permissions};
 use store::{Db, Permission, PermissionState};
-use toolgate::{Capability, Role};
+use toolgate::Capability;
 
 use crate::{cli::Global, context, output, visible::visible};
 
@@ -64,13 +61,13 @@ impl Permissions {
         match self.action {
             Action::List { json } => {
                 let agents = context::configuration(global)?.agents.into_keys();
-                let all = effective(agents, db.permissions(None).await?);
+                let all = effective_permissions(OWNER, agents, db.permissions(None).await?);
                 if json {
                     output::json(&all)?;
                 } else {
                     output::table(
                         &["user", "agent", "capability", "state", "decided by", "when"],
-                        all.iter().map(Effective::row).collect(),
+                        all.iter().map(row).collect(),
                     );
                 }
             }
@@ -101,57 +98,15 @@ async fn decide(db: &Db, what: Grant, state: PermissionState) -> Result<()> {
     Ok(())
 }
 
-/// What holds for one capability of one agent.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Effective {
-    Decided(Permission),
-    /// Nobody decided.
-    Default {
-        user: String,
-        agent: String,
-        capability: Capability,
-        state: PermissionState,
-    },
-}
-
-impl Effective {
-    fn by_default(user: &str, agent: &str, capability: Capability) -> Self {
-        let role = if user == OWNER { Role::Owner } else { Role::Member };
-        let state = gate::default_permission(role, capability);
-        Self::Default { user: user.to_owned(), agent: agent.to_owned(), capability, state }
-    }
-
-    fn row(&self) -> Vec<String> {
-        let (user, agent, capability, state, by, at) = match self {
-            Self::Decided(Permission { user, agent, capability, state, by, at }) => {
-                (user, agent, capability, state, by.as_str(), output::time(*at))
-            }
-            Self::Default { user, agent, capability, state } => {
-                (user, agent, capability, state, "default", String::new())
-            }
-        };
-        let (capability, state) = (capability.to_string(), state.to_string());
-        vec![visible(user), visible(agent), capability, state, visible(by), at]
-    }
-}
-
-/// Every capability of every agent that is configured or that somebody decided about.
-fn effective(agents: impl Iterator<Item = String>, rows: Vec<Permission>) -> Vec<Effective> {
-    let configured = agents.chain(["main".to_owned()]).map(|agent| (OWNER.to_owned(), agent));
-    let decided = rows.iter().map(|row| (row.user.clone(), row.agent.clone()));
-    let known: BTreeSet<_> = configured.chain(decided).collect();
-    let key = |row: Permission| ((row.user.clone(), row.agent.clone(), row.capability), row);
-    let mut rows: BTreeMap<_, _> = rows.into_iter().map(key).collect();
-    let mut all = Vec::new();
-    for (user, agent) in known {
-        for capability in Capability::ALL {
-            let decided = rows.remove(&(user.clone(), agent.clone(), capability));
-            all.push(decided.map_or_else(
-                || Effective::by_default(&user, &agent, capability),
-                Effective::Decided,
-            ));
+fn row(permission: &EffectivePermission) -> Vec<String> {
+    let (user, agent, capability, state, by, at) = match permission {
+        EffectivePermission::Decided(Permission { user, agent, capability, state, by, at }) => {
+            (user, agent, capability, state, by.as_str(), output::time(*at))
         }
-    }
-    all
+        EffectivePermission::Default { user, agent, capability, state } => {
+            (user, agent, capability, state, "default", String::new())
+        }
+    };
+    let (capability, state) = (capability.to_string(), state.to_string());
+    vec![visible(user), visible(agent), capability, state, visible(by), at]
 }

@@ -21,7 +21,9 @@ async fn a_parent_hears_what_its_child_found() {
     let setup = Setup::answering("", |request| match (is_child(request), results(request)) {
         (true, 0) => Reply::call("read", json!({"path": "hello.txt"})),
         (true, _) => Reply::text("The file says hello."),
-        (false, 0) => Reply::call("sessions_spawn", json!({"task": "read hello.txt", "label": "r"})),
+        (false, 0) => {
+            Reply::call("sessions_spawn", json!({"task": "read hello.txt", "label": "r"}))
+        }
         (false, _) if request.body.to_string().contains("The file says hello.") => {
             Reply::text("My helper says: hello.")
         }
@@ -44,18 +46,19 @@ async fn a_child_has_only_what_it_was_left() {
         (json!({"task": "x", "toolsAllow": ["read", "write"]}), "success"),
     ] {
         let args = spawn.clone();
-        let setup = Setup::answering("", move |request| match (is_child(request), results(request)) {
-            (true, 0) => Reply::call("write", json!({"path": "c.txt", "content": "x"})),
-            (false, 0) => Reply::call("sessions_spawn", args.clone()),
-            (true | false, _) => Reply::text("done"),
-        })
-        .await;
+        let setup =
+            Setup::answering("", move |request| match (is_child(request), results(request)) {
+                (true, 0) => Reply::call("write", json!({"path": "c.txt", "content": "x"})),
+                (false, 0) => Reply::call("sessions_spawn", args.clone()),
+                (true | false, _) => Reply::text("done"),
+            })
+            .await;
         setup.say("go").await;
         let filter = store::Filter { tool: Some("write".into()), ..store::Filter::default() };
         let entries = setup.gate.journal().entries(&filter).unwrap();
-        let status = entries.first().map_or("none", |entry| {
-            entry.error_type.as_deref().unwrap_or("success")
-        });
+        let status = entries
+            .first()
+            .map_or("none", |entry| entry.error_type.as_deref().unwrap_or("success"));
         assert_eq!(status, expected, "{spawn}");
         assert_eq!(setup.workspace().join("c.txt").exists(), expected == "success");
     }
@@ -81,7 +84,8 @@ async fn who_may_start_whom() {
         let told: Vec<_> = told.collect();
         assert!(told.iter().any(|body| body.contains(expected)), "{agent}: {told:?}");
         // At the limit the tool is not even there.
-        assert!(!told.iter().any(|body| body.contains("deeper") && body.contains("accepted\\\",\\\"child")
+        assert!(!told.iter().any(|body| body.contains("deeper")
+            && body.contains("accepted\\\",\\\"child")
             && body.contains("Another agent started you")));
         let below = setup.gate.agents().children(&owner("main")).await.unwrap();
         assert_eq!(below.len(), usize::from(expected == "accepted"), "{agent}");
@@ -95,7 +99,10 @@ async fn a_child_can_be_told_something_and_ended() {
         (true, 0) => Reply::call("nap", json!({})),
         (true, _) => Reply::text("was ended"),
         (false, 0) => Reply::call("sessions_spawn", json!({"task": "x", "label": "sleeper"})),
-        (false, 1) => Reply::call("subagents", json!({"action": "steer", "target": "sleeper", "message": "stop it"})),
+        (false, 1) => Reply::call(
+            "subagents",
+            json!({"action": "steer", "target": "sleeper", "message": "stop it"}),
+        ),
         (false, 2) => Reply::call("subagents", json!({"action": "kill", "target": "sleeper"})),
         (false, _) => Reply::text("over"),
     })

@@ -31,8 +31,7 @@ async fn what_is_used_up_ends_a_run_with_a_sentence() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_call_again_and_again_is_noticed() {
-    let setup =
-        Setup::answering("", |_| Reply::call("read", json!({"path": "hello.txt"}))).await;
+    let setup = Setup::answering("", |_| Reply::call("read", json!({"path": "hello.txt"}))).await;
     let answer = setup.say("go").await;
     assert!(answer.text.contains("`read` was called 10 times"), "{}", answer.text);
     assert_eq!(answer.tool_calls.len(), 10);
@@ -76,7 +75,8 @@ async fn who_goes_away_stops_the_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_provider_refuses_is_an_error_and_the_session_goes_on() {
-    let replies = vec![Reply::error(400, "invalid_request_error", "no such model"), Reply::text("ok")];
+    let replies =
+        vec![Reply::error(400, "invalid_request_error", "no such model"), Reply::text("ok")];
     let setup = Setup::configured("", replies).await;
     let error = setup.run(&owner("main"), Input::text("hi")).await.unwrap_err();
     assert!(matches!(error, AgentError::Model(_)), "{error}");

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use toolgate::{
-    Answer as Answered, AnswerDecision, Approver, BoxFuture, Caller, Gate, Question, Tool, ToolContext,
-    ToolOutput, ToolResult, builtin,
+    Answer as Answered, AnswerDecision, Approver, BoxFuture, Caller, Gate, Question, Tool,
+    ToolContext, ToolOutput, ToolResult, builtin,
 };
 
 /// Agrees to everything.

@@ -4,7 +4,9 @@ use agent::Input;
 use provider::{Message, ModelMessage, WireCall};
 use scripted::Reply;
 use serde_json::json;
-use store::{MessageRole, NewMessage, NewSession, SessionChange, SessionKey, SessionKind, SessionState};
+use store::{
+    MessageRole, NewMessage, NewSession, SessionChange, SessionKey, SessionKind, SessionState,
+};
 
 use crate::helper::{Setup, owner};
 
@@ -24,7 +26,9 @@ async fn left(setup: &Setup, calls: Vec<WireCall>) {
     ];
     db.add_messages(&key, &messages, now).await.unwrap();
     let state = Some(SessionState::Running);
-    db.change_session(&key, SessionChange { state, ..SessionChange::default() }, now).await.unwrap();
+    db.change_session(&key, SessionChange { state, ..SessionChange::default() }, now)
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

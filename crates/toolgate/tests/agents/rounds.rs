@@ -48,7 +48,8 @@ async fn calls_in_parallel_and_in_a_chain_come_back_in_every_format() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_remembers_and_another_one_does_not() {
-    let setup = Setup::configured("", (1..=3).map(|n| Reply::text(&format!("answer {n}"))).collect());
+    let setup =
+        Setup::configured("", (1..=3).map(|n| Reply::text(&format!("answer {n}"))).collect());
     let setup = setup.await;
     setup.say("first question").await;
     setup.say("second question").await;
@@ -114,7 +115,11 @@ async fn a_conversation_that_is_too_long_is_summed_up_and_goes_on() {
             return Reply::text("THE SUMMARY");
         }
         if asked.len() > 400_000 {
-            return Reply::error(400, "invalid_request_error", "context_length_exceeded: too many tokens");
+            return Reply::error(
+                400,
+                "invalid_request_error",
+                "context_length_exceeded: too many tokens",
+            );
         }
         Reply::text("noted")
     })

@@ -2,7 +2,7 @@
 
 use agent::Input;
 use scripted::Reply;
-use tool::{Sessions as _, SessionQuery, WithTools};
+use tool::{SessionQuery, Sessions as _, WithTools};
 use toolgate::Caller;
 
 use crate::helper::{Setup, owner};

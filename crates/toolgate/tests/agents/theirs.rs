@@ -1,7 +1,5 @@
 //! Tools of whoever asks.
 
-use std::sync::Arc;
-
 use agent::Input;
 use provider::{Finish, Message, WireResult};
 use scripted::Reply;
@@ -10,9 +8,9 @@ use tool::{Block, ToolInfo};
 
 use crate::helper::{Setup, owner};
 
-fn weather() -> Vec<Arc<ToolInfo>> {
+fn weather() -> Vec<ToolInfo> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
-    vec![Arc::new(ToolInfo::new("get_weather", "Tell the weather.", schema))]
+    vec![ToolInfo::new("get_weather", "Tell the weather.", schema)]
 }
 
 fn asked(text: &str) -> Input {
@@ -59,7 +57,8 @@ async fn ours_run_first_and_wait_for_theirs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_never_comes_is_told_to_the_model() {
-    let replies = vec![Reply::call("get_weather", json!({"city": "Rome"})), Reply::text("Never mind.")];
+    let replies =
+        vec![Reply::call("get_weather", json!({"city": "Rome"})), Reply::text("Never mind.")];
     let setup = Setup::configured("", replies).await;
     setup.run(&owner("main"), asked("how is it in Rome?")).await.unwrap();
     let answer = setup.run(&owner("main"), asked("forget it")).await.unwrap();
@@ -69,9 +68,10 @@ async fn a_result_that_never_comes_is_told_to_the_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_brings_a_tool_of_the_same_name_gets_its_calls() {
-    let setup = Setup::configured("", vec![Reply::call("read", json!({"path": "hello.txt"}))]).await;
+    let setup =
+        Setup::configured("", vec![Reply::call("read", json!({"path": "hello.txt"}))]).await;
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    let tools = vec![Arc::new(ToolInfo::new("read", "My own.", schema))];
+    let tools = vec![ToolInfo::new("read", "My own.", schema)];
     let input = Input { tools, ..Input::text("read it") };
     let answer = setup.run(&owner("main"), input).await.unwrap();
     assert_eq!((answer.calls.len(), answer.tool_calls.len()), (1, 0));

@@ -11,6 +11,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("provider", &["tool"]),
     ("sandbox", &["tool", "config", "world"]),
     ("scripted", &["tool"]),
+    (
+        "server",
+        &[
+            "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
+            "gate", "tools", "plugin", "agent", "cluster",
+        ],
+    ),
     ("services", &["tool", "config", "world", "sandbox", "store"]),
     ("store", &["tool"]),
     ("tool", &[]),
@@ -18,7 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "toolgate",
         &[
             "tool", "config", "policy", "provider", "world", "sandbox", "services", "store",
-            "gate", "tools", "agent",
+            "gate", "tools", "agent", "server",
         ],
     ),
     ("tools", &["tool"]),

@@ -83,7 +83,9 @@ impl Tool for SessionsList {
         let query = SessionQuery {
             kinds: self.kinds.iter().map(|one| kind(one).to_owned()).collect(),
             limit: self.limit,
-            active: self.active_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+            active: self
+                .active_minutes
+                .map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
             messages: self.message_limit,
             label: self.label,
             agent: self.agent_id,

@@ -1,0 +1,152 @@
+//! Agents: those of the configuration, and those that the owner made here.
+
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    endpoint::{Asked, Endpoint, Given, Who},
+    input::{Empty, Json as JsonBody},
+    output::{Created, Json},
+};
+use crate::problem::{Nothing, refusals};
+
+/// An agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Shown {
+    id: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// `provider/model`, if one is set for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// `configuration`, or `api` if it was made here.
+    from: &'static str,
+}
+
+/// The agents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Listed {
+    agents: Vec<Shown>,
+}
+
+/// The agents somebody may talk to.
+pub(crate) async fn list(asked: &Asked) -> Result<Listed, Nothing> {
+    let made = asked.state.gate.db().await?.agents(None).await?;
+    let config = asked.state.gate.config();
+    let shown = |id: String| {
+        let agent = config.agents.get(&id);
+        Shown {
+            description: agent
+                .and_then(|agent| Some(agent.description.as_ref()?.value.to_string())),
+            model: agent.and_then(|agent| Some(agent.model.as_ref()?.value.clone())),
+            from: if made.iter().any(|made| made.id == id) { "api" } else { "configuration" },
+            id,
+        }
+    };
+    let ids = asked.state.agents.ids().into_iter().filter(|id| asked.signed.may_use(id));
+    Ok(Listed { agents: ids.map(shown).collect() })
+}
+
+/// `GET /v1/agents`.
+pub(crate) struct List;
+
+impl Endpoint for List {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/agents";
+    const SUMMARY: &'static str = "The agents you may talk to.";
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Listed>;
+    type Refusal = Nothing;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Listed>, Nothing> {
+        list(&asked).await.map(Json)
+    }
+}
+
+/// A new agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Making {
+    /// Its name: letters, digits, `_` and `-`.
+    id: String,
+    /// What `agents.<id>` of the configuration can say, such as `model`, `prompt`, `tools`.
+    #[serde(default)]
+    settings: Map<String, Value>,
+}
+
+refusals! {
+    /// Why no agent is made or removed.
+    NotMade { Invalid, NotFound, Conflict }
+}
+
+/// `POST /v1/agents`.
+pub(crate) struct Add;
+
+impl Endpoint for Add {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/v1/agents";
+    const SUMMARY: &'static str = "Make an agent, or change one that was made here; what the configuration says about one stays.";
+    const WHO: Who = Who::Owner;
+    type Path = ();
+    type Query = Empty;
+    type Body = JsonBody<Making>;
+    type Answer = Created<Shown>;
+    type Refusal = NotMade;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Created<Shown>, NotMade> {
+        let Making { id, settings } = given.body.0;
+        let settings = Value::Object(settings);
+        config::stored_agent(&id, &settings)
+            .map_err(|error| NotMade::Invalid(error.to_string()))?;
+        let (db, now) = (asked.state.gate.db().await?, asked.state.now());
+        let known = asked.state.agents.ids().contains(&id);
+        if db.agent(&id).await?.is_some() {
+            db.change_agent(&id, &settings, now).await?;
+        } else if known {
+            return Err(NotMade::Conflict(format!(
+                "`{id}` is in the configuration; change it there"
+            )));
+        } else {
+            db.add_agent(&id, asked.signed.user(), &settings, now).await?;
+        }
+        asked.state.reload().await.map_err(NotMade::Invalid)?;
+        let text = |name: &str| settings.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (description, model) = (text("description"), text("model"));
+        Ok(Created(Shown { id, description, model, from: "api" }))
+    }
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Removed {
+    id: String,
+}
+
+/// `DELETE /v1/agents/{id}`.
+pub(crate) struct Remove;
+
+impl Endpoint for Remove {
+    const METHOD: Method = Method::DELETE;
+    const PATH: &'static str = "/v1/agents/{id}";
+    const SUMMARY: &'static str = "Remove an agent that was made here. Its sessions stay.";
+    const WHO: Who = Who::Owner;
+    type Path = String;
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Removed>;
+    type Refusal = NotMade;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Removed>, NotMade> {
+        let id = given.path;
+        if !asked.state.gate.db().await?.remove_agent(&id).await? {
+            return Err(NotMade::NotFound(format!("no agent `{id}` was made here")));
+        }
+        asked.state.reload().await.map_err(NotMade::Invalid)?;
+        Ok(Json(Removed { id }))
+    }
+}

@@ -1,0 +1,305 @@
+//! Questions that wait for a person, and their answers.
+
+use std::{fmt, sync::Arc};
+
+use axum::http::Method;
+use gate::{Answer as GateAnswer, AnswerDecision, Operation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, EXACT, Which};
+use tool::{
+    BoxFuture, Info, Outcome, Plan, Prepared, ToolContext, ToolError, ToolInfo, ToolOutput,
+    ToolResult,
+};
+
+use super::{
+    endpoint::{Asked, Endpoint, Given},
+    input::{Empty, Json as JsonBody},
+    output::Json,
+};
+use crate::{auth::Signed, problem::refusals, state::State};
+
+/// So many are listed at most,
+const MOST: u32 = 500;
+/// and so many unless told otherwise.
+const USUALLY: u32 = 100;
+
+/// Which questions.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listing {
+    /// `pending`, which is usual, or `all`.
+    status: Option<String>,
+    /// At most so many, up to 500; 100 unless told otherwise.
+    limit: Option<u32>,
+}
+
+/// Questions, the newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Approvals {
+    pub(crate) approvals: Vec<Approval>,
+}
+
+refusals! {
+    /// Why no questions are listed.
+    NotListed { Invalid }
+}
+
+/// `GET /v1/approvals`.
+pub(crate) struct List;
+
+impl Endpoint for List {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/approvals";
+    const SUMMARY: &'static str = "Questions about calls: one's own, and those one may answer.";
+    type Path = ();
+    type Query = Listing;
+    type Body = ();
+    type Answer = Json<Approvals>;
+    type Refusal = NotListed;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Approvals>, NotListed> {
+        list(&asked.state, &asked.signed, given.query).await.map(Json)
+    }
+}
+
+/// The questions somebody sees.
+pub(crate) async fn list(
+    state: &State,
+    signed: &Signed,
+    wanted: Listing,
+) -> Result<Approvals, NotListed> {
+    let which = match wanted.status.as_deref() {
+        None | Some("pending") => Which::Pending,
+        Some("all") => Which::All,
+        Some(other) => {
+            let message = format!("`status` is `pending` or `all`, not `{}`", other.escape_debug());
+            return Err(NotListed::Invalid(message));
+        }
+    };
+    let limit = wanted.limit.unwrap_or(USUALLY);
+    if !(1..=MOST).contains(&limit) {
+        return Err(NotListed::Invalid(format!("`limit` must be from 1 to {MOST}")));
+    }
+    let everybodys = signed.is_owner() || which == Which::Pending && may_answer(state, signed);
+    let user = (!everybodys).then(|| signed.user().to_owned());
+    let filter = ApprovalFilter { which, user, limit };
+    let approvals = state.gate.db().await?.approvals(&filter, state.now()).await?;
+    Ok(Approvals { approvals })
+}
+
+/// Whether somebody may answer questions of others: the owner, or one of those the owner named.
+pub(crate) fn may_answer(state: &State, signed: &Signed) -> bool {
+    let config = state.gate.config();
+    let named = config.tools.approvers.iter().any(|named| named.value == signed.user());
+    signed.is_person() && (named || signed.is_owner())
+}
+
+refusals! {
+    /// Why a question is not shown.
+    NotShown { NotFound }
+}
+
+/// `GET /v1/approvals/{id}`.
+pub(crate) struct Show;
+
+impl Endpoint for Show {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/approvals/{id}";
+    const SUMMARY: &'static str = "One question, with everything that belongs to it.";
+    type Path = ApprovalId;
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Approval>;
+    type Refusal = NotShown;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Approval>, NotShown> {
+        let (state, signed) = (&asked.state, &asked.signed);
+        let found = state.gate.db().await?.approval(&given.path, state.now()).await?;
+        let seen = |approval: &Approval| {
+            let open = approval.status == ApprovalStatus::Pending;
+            let own = approval.request.user == signed.user();
+            signed.is_owner() || own || open && may_answer(state, signed)
+        };
+        found.filter(seen).map(Json).ok_or_else(|| NotShown::NotFound(unknown(&given.path)))
+    }
+}
+
+fn unknown(id: &ApprovalId) -> String {
+    format!("there is no question `{id}`; `GET /v1/approvals` lists them")
+}
+
+/// An answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answering {
+    decision: Decided,
+    /// What `allow_always` covers: one of the scopes the question offers; `exact` unless told otherwise.
+    scope: Option<String>,
+    /// For how long `allow_always` holds, such as `30d`; without it, until it is revoked.
+    expires: Option<String>,
+    /// What the agent is told.
+    message: Option<String>,
+}
+
+/// Yes or no, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Decided {
+    AllowOnce,
+    AllowSession,
+    AllowAlways,
+    Deny,
+}
+
+refusals! {
+    /// Why an answer does not count.
+    NotAnswered { Invalid, Forbidden, NotFound, Conflict }
+}
+
+/// `POST /v1/approvals/{id}`.
+pub(crate) struct Answer;
+
+impl Endpoint for Answer {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/v1/approvals/{id}";
+    const SUMMARY: &'static str = "Answer a question: the owner, or whom `tools.approvers` names, and never about a call of one's own.";
+    type Path = ApprovalId;
+    type Query = Empty;
+    type Body = JsonBody<Answering>;
+    type Answer = Json<Approval>;
+    type Refusal = NotAnswered;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Approval>, NotAnswered> {
+        let JsonBody(answering) = given.body;
+        answer(&asked.state, &asked.signed, &given.path, answering).await.map(Json)
+    }
+}
+
+/// Answers a question, or refuses to; either is recorded.
+pub(crate) async fn answer(
+    state: &State,
+    signed: &Signed,
+    id: &ApprovalId,
+    answering: Answering,
+) -> Result<Approval, NotAnswered> {
+    let answer = read(state, signed, answering).map_err(NotAnswered::Invalid)?;
+    let find =
+        async || Ok::<_, NotAnswered>(state.gate.db().await?.approval(id, state.now()).await?);
+    let found = find().await?.ok_or_else(|| NotAnswered::NotFound(unknown(id)))?;
+    let args = json!({"id": id, "decision": answer.decision.name(), "call": found.request.call});
+    let (question, signed) = (Arc::new(found), signed.clone());
+    let person = signed.person();
+    let prepared = Box::new(Answered { state: state.clone(), signed, question, answer });
+    let operation = Operation { info: info(), args, prepared };
+    let outcome = state.gate.perform(&person, operation).await;
+    let after = find().await?;
+    match (outcome, after) {
+        (Outcome::Success { .. }, Some(approval)) => Ok(approval),
+        (Outcome::Error { error_type: "permission_denied", details, .. }, Some(approval))
+            if details["rule"] == TOO_LATE || approval.status != ApprovalStatus::Pending =>
+        {
+            Err(NotAnswered::Conflict(format!("question `{id}` is {} already", approval.status)))
+        }
+        (Outcome::Error { error_type: "permission_denied", message, .. }, _) => {
+            Err(NotAnswered::Forbidden(message))
+        }
+        (Outcome::Error { message, .. }, _) => Err(NotAnswered::Internal(message)),
+        (_, None) => Err(NotAnswered::NotFound(unknown(id))),
+    }
+}
+
+const TOO_LATE: &str = "approval.late";
+
+/// The answer as the gate takes it.
+fn read(state: &State, signed: &Signed, answering: Answering) -> Result<GateAnswer, String> {
+    let Answering { decision, scope, expires, message } = answering;
+    if decision != Decided::AllowAlways && (scope.is_some() || expires.is_some()) {
+        return Err("`scope` and `expires` belong to `allow_always`".to_owned());
+    }
+    let expires = expires.map(|text| {
+        let after = config::parse_duration(&text).map_err(|error| format!("`expires`: {error}"))?;
+        state.now().checked_add(after).ok_or_else(|| "`expires` is too far away".to_owned())
+    });
+    let decision = match decision {
+        Decided::AllowOnce => AnswerDecision::AllowOnce,
+        Decided::AllowSession => AnswerDecision::AllowSession,
+        Decided::AllowAlways => AnswerDecision::AllowAlways {
+            scope: scope.unwrap_or_else(|| EXACT.to_owned()),
+            expires: expires.transpose()?,
+        },
+        Decided::Deny => AnswerDecision::Deny,
+    };
+    let by = if signed.is_for_programs() {
+        format!("{} (token {})", signed.user(), signed.token.new.name)
+    } else {
+        format!("{} (browser)", signed.user())
+    };
+    Ok(GateAnswer { decision, by, message })
+}
+
+/// What answering is recorded as.
+fn info() -> ToolInfo {
+    let parameters = json!({"type": "object", "properties": {
+        "id": {"type": "string", "description": "The question."},
+        "decision": {"type": "string", "description": "Yes or no, and for how long."},
+        "call": {"type": "string", "description": "The call it is about."},
+    }});
+    ToolInfo::with("answer", "Answer a question about a call.", parameters, Info::DEFAULT)
+}
+
+/// An answer on its way through the gate, so that it is recorded whether it counts or not.
+struct Answered {
+    state: State,
+    signed: Signed,
+    question: Arc<Approval>,
+    answer: GateAnswer,
+}
+
+impl fmt::Debug for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "answer to {}", self.question.id)
+    }
+}
+
+impl Prepared for Answered {
+    fn plan(&self) -> Plan {
+        Plan::default()
+    }
+
+    fn run(self: Box<Self>, _: &ToolContext) -> BoxFuture<'_, ToolResult> {
+        Box::pin(async move {
+            self.refuse_agents()?;
+            let Self { state, signed, question, answer } = *self;
+            if question.status != ApprovalStatus::Pending {
+                let reason = format!("question `{}` is {} already", question.id, question.status);
+                return Err(ToolError::denied("approve", TOO_LATE, reason));
+            }
+            let (db, config) = (state.gate.db().await?, state.gate.config());
+            let given = (&question.id, answer);
+            let person = signed.person();
+            let done = gate::answer(db, &config.tools, &person, given, state.now()).await?;
+            Ok(ToolOutput::json(json!({"id": done.id, "status": done.status})))
+        })
+    }
+}
+
+impl Answered {
+    /// Whoever asks does not answer: not with a token for agents, and not with the token the call was made
+    /// with.
+    fn refuse_agents(&self) -> Result<(), ToolError> {
+        if !self.signed.is_person() {
+            let reason = "a token that is for certain agents answers nothing";
+            return Err(ToolError::denied("approve", "approval.agent", reason));
+        }
+        let call = self.question.request.call;
+        let running = &self.state.events.running;
+        if self.signed.is_for_programs() && running.was_made_with(call, &self.signed.token.id) {
+            let reason = "the call was made with this very token, which therefore cannot answer about \
+                          it; sign in with a browser, use another token, or `toolgate approvals`";
+            return Err(ToolError::denied("approve", "approval.own", reason));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Conversations, as clients of model providers have them.
+
+use std::time::UNIX_EPOCH;
+
+use axum::{http::Method, response::Response};
+use provider::{Format, Stream};
+use serde_json::Value;
+
+use super::{
+    endpoint::{Asked, Endpoint, Given},
+    input::{AnyJson, Empty},
+    openapi::Described,
+    output::Answer,
+};
+use crate::{
+    chat::{self, Refused},
+    problem::Nothing,
+};
+
+/// Every status an answer can have besides those that all have.
+const STATUSES: [(u16, &str); 8] = [
+    (404, "There is no such agent, session or response."),
+    (408, "The model took too long."),
+    (409, "The session is busy."),
+    (499, "The run was stopped."),
+    (502, "The model's provider failed."),
+    (504, "The model's provider did not answer in time."),
+    (413, "The conversation is too long for the model."),
+    (429, "The provider, or the session, has too much to do."),
+];
+
+/// What the vendor's own clients read: an answer, events, or an error in the vendor's form.
+#[derive(Debug)]
+pub(crate) struct Spoken(Response);
+
+impl Answer for Spoken {
+    fn describe(described: &mut Described<'_>) {
+        described
+            .json::<Value>(200, "The answer, in the vendor's form, with `tool_calls` beside it.");
+        described.text(200, "text/event-stream", "The same piece by piece, if it was asked for.");
+        for (status, words) in STATUSES {
+            described.json::<Value>(status, words);
+        }
+        for status in [400, 403, 500, 503] {
+            described.json::<Value>(status, "An error, in the vendor's form.");
+        }
+    }
+
+    fn respond(self) -> Response {
+        self.0
+    }
+}
+
+async fn speak(
+    asked: Asked,
+    format: Format,
+    path: Option<(&str, Stream)>,
+    body: &Value,
+) -> Result<Spoken, Nothing> {
+    let (state, signed) = (&asked.state, &asked.signed);
+    let now = state.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let names = crate::auth::names(&asked.headers);
+    let turn = match names {
+        Ok((agent, session)) => {
+            let request = chat::Asked { format, signed, agent, session, path, body, now };
+            request.decode(&state.agents).await
+        }
+        Err(problem) => Err(Refused::Problem(problem)),
+    };
+    Ok(Spoken(match turn {
+        Ok(turn) => chat::answer(&state.agents, turn, &state.runs).await,
+        Err(refused) => refused.respond(format, &signed.person()),
+    }))
+}
+
+/// Makes an endpoint for a format whose path is fixed.
+macro_rules! conversations {
+    ($($name:ident, $path:literal, $format:ident, $summary:literal;)*) => {$(
+        #[doc = concat!("`POST ", $path, "`.")]
+        pub(crate) struct $name;
+
+        impl Endpoint for $name {
+            const METHOD: Method = Method::POST;
+            const PATH: &'static str = $path;
+            const SUMMARY: &'static str = $summary;
+            type Path = ();
+            type Query = Empty;
+            type Body = AnyJson;
+            type Answer = Spoken;
+            type Refusal = Nothing;
+
+            async fn handle(asked: Asked, given: Given<Self>) -> Result<Spoken, Nothing> {
+                speak(asked, Format::$format, None, &given.body.0).await
+            }
+        }
+    )*};
+}
+
+conversations! {
+    Completions, "/v1/chat/completions", OpenAi, "Talk to an agent, as clients of OpenAI chat completions do.";
+    Responses, "/v1/responses", OpenAiResponses, "Talk to an agent, as clients of OpenAI responses do.";
+    Messages, "/v1/messages", Anthropic, "Talk to an agent, as clients of Anthropic do.";
+}
+
+/// What comes after the question mark of Gemini's clients.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Form {
+    /// `sse`; without it the events are a list.
+    #[expect(dead_code, reason = "clients send it; events are sent either way")]
+    alt: Option<String>,
+}
+
+/// Makes an endpoint for Gemini, which has the model and what is asked of it in the path.
+macro_rules! gemini {
+    ($($name:ident, $path:literal;)*) => {$(
+        #[doc = concat!("`POST ", $path, "`.")]
+        pub(crate) struct $name;
+
+        impl Endpoint for $name {
+            const METHOD: Method = Method::POST;
+            const PATH: &'static str = $path;
+            const SUMMARY: &'static str = "Talk to an agent, as clients of Gemini do: `AGENT:generateContent` or `AGENT:streamGenerateContent`.";
+            type Path = String;
+            type Query = Form;
+            type Body = AnyJson;
+            type Answer = Spoken;
+            type Refusal = Nothing;
+
+            async fn handle(asked: Asked, given: Given<Self>) -> Result<Spoken, Nothing> {
+                let (agent, action) = given.path.rsplit_once(':').unwrap_or((&given.path, ""));
+                let stream = match action {
+                    "generateContent" => Stream::No,
+                    "streamGenerateContent" => Stream::Yes,
+                    _ => {
+                        let message = "only `generateContent` and `streamGenerateContent` are here";
+                        let (format, kind) = (Format::Gemini, "not_found");
+                        return Ok(Spoken(chat::refusal(format, 404, kind, message)));
+                    }
+                };
+                speak(asked, Format::Gemini, Some((agent, stream)), &given.body.0).await
+            }
+        }
+    )*};
+}
+
+gemini! {
+    Generate, "/v1beta/models/{call}";
+    GenerateV1, "/v1/models/{call}";
+}

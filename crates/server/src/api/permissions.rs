@@ -1,0 +1,149 @@
+//! Which capabilities agents have.
+
+use axum::http::Method;
+use gate::{EffectivePermission, effective_permissions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Permission, PermissionState};
+use tool::Capability;
+
+use super::{
+    endpoint::{Asked, Endpoint, Given, Who},
+    input::{Empty, Json as JsonBody},
+    output::Json,
+};
+use crate::{
+    auth::{Signed, is_name},
+    problem::{Nothing, refusals},
+    state::State,
+};
+
+const OWNER: &str = "owner";
+
+/// What agents have.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Permissions {
+    permissions: Vec<EffectivePermission>,
+}
+
+/// `GET /v1/permissions`.
+pub(crate) struct List;
+
+impl Endpoint for List {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/permissions";
+    const SUMMARY: &'static str =
+        "Which capabilities agents have, also where nobody decided; the owner sees everybody's.";
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Permissions>;
+    type Refusal = Nothing;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Permissions>, Nothing> {
+        list(&asked.state, &asked.signed).await.map(Json)
+    }
+}
+
+/// The permissions somebody sees.
+pub(crate) async fn list(state: &State, signed: &Signed) -> Result<Permissions, Nothing> {
+    let rows = state.gate.db().await?.permissions(signed.sees()).await?;
+    let agents = state.gate.config().agents.keys().cloned().collect::<Vec<_>>();
+    Ok(Permissions { permissions: effective_permissions(signed.user(), agents, rows) })
+}
+
+/// A decision about a capability.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Granting {
+    capability: Capability,
+    /// The agent; `main` unless told otherwise.
+    agent: Option<String>,
+    /// When it works for this user; the owner unless told otherwise.
+    user: Option<String>,
+    /// `granted`, which is usual, `ask`, `denied` or `denied_for_good`.
+    state: Option<PermissionState>,
+}
+
+refusals! {
+    /// Why nothing is decided.
+    NotDecided { Invalid }
+}
+
+/// `POST /v1/permissions`.
+pub(crate) struct Grant;
+
+impl Endpoint for Grant {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/v1/permissions";
+    const SUMMARY: &'static str = "Give an agent a capability, or decide otherwise about it.";
+    const WHO: Who = Who::Owner;
+    type Path = ();
+    type Query = Empty;
+    type Body = JsonBody<Granting>;
+    type Answer = Json<Permission>;
+    type Refusal = NotDecided;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Permission>, NotDecided> {
+        decide(&asked, given.body.0).await
+    }
+}
+
+/// What is taken away.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Revoking {
+    /// The capability.
+    capability: String,
+    /// The agent; `main` unless told otherwise.
+    agent: Option<String>,
+    /// When it works for this user; the owner unless told otherwise.
+    user: Option<String>,
+    /// Whether nobody is to be asked again.
+    for_good: Option<bool>,
+}
+
+/// `DELETE /v1/permissions`.
+pub(crate) struct Revoke;
+
+impl Endpoint for Revoke {
+    const METHOD: Method = Method::DELETE;
+    const PATH: &'static str = "/v1/permissions";
+    const SUMMARY: &'static str = "Take a capability away from an agent.";
+    const WHO: Who = Who::Owner;
+    type Path = ();
+    type Query = Revoking;
+    type Body = ();
+    type Answer = Json<Permission>;
+    type Refusal = NotDecided;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Permission>, NotDecided> {
+        let Revoking { capability, agent, user, for_good } = given.query;
+        let state = if for_good.unwrap_or_default() {
+            PermissionState::DeniedForGood
+        } else {
+            PermissionState::Denied
+        };
+        let capability = capability.parse().map_err(NotDecided::Invalid)?;
+        decide(&asked, Granting { capability, agent, user, state: Some(state) }).await
+    }
+}
+
+async fn decide(asked: &Asked, wanted: Granting) -> Result<Json<Permission>, NotDecided> {
+    let Granting { capability, agent, user, state } = wanted;
+    let [agent, user] =
+        [agent.unwrap_or_else(|| "main".into()), user.unwrap_or_else(|| OWNER.into())];
+    if let Some(wrong) = [&agent, &user].into_iter().find(|name| !is_name(name)) {
+        return Err(NotDecided::Invalid(format!("`{}` is no name", wrong.escape_debug())));
+    }
+    let permission = Permission {
+        user,
+        agent,
+        capability,
+        state: state.unwrap_or(PermissionState::Granted),
+        by: format!("{} (token {})", asked.signed.user(), asked.signed.token.new.name),
+        at: asked.state.now(),
+    };
+    asked.state.gate.db().await?.set_permission(permission.clone()).await?;
+    Ok(Json(permission))
+}

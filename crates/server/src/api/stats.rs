@@ -1,0 +1,108 @@
+//! Numbers: for people, and for Prometheus.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{ApprovalFilter, Which};
+use tool::ToolError;
+
+use super::{
+    endpoint::{Asked, Endpoint, Given, Who},
+    input::Empty,
+    output::{Json, Text},
+};
+use crate::{connections::Kind, metrics, problem::Nothing};
+
+/// The time calls are counted for.
+const DAY: Duration = Duration::from_hours(24);
+
+/// What the server is doing.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Stats {
+    version: &'static str,
+    uptime_ms: u64,
+    /// Who asks.
+    user: String,
+    owner: bool,
+    /// How many tools the caller has.
+    tools: usize,
+    /// The calls of the last 24 hours by status; the owner's are everybody's.
+    calls: BTreeMap<&'static str, u64>,
+    /// Calls that have a slot.
+    running: usize,
+    /// Calls that wait for a slot.
+    waiting: usize,
+    /// Questions that wait for an answer.
+    questions: usize,
+    /// WebSocket connections.
+    connections: usize,
+}
+
+/// `GET /v1/stats`.
+pub(crate) struct Show;
+
+impl Endpoint for Show {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/stats";
+    const SUMMARY: &'static str = "What the server is doing.";
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Stats>;
+    type Refusal = Nothing;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Stats>, Nothing> {
+        let (state, signed) = (&asked.state, &asked.signed);
+        let own = signed.sees().map(str::to_owned);
+        let since = state.now().checked_sub(DAY).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
+        let (journal, user) = (state.gate.journal().clone(), own.clone());
+        let counted = tokio::task::spawn_blocking(move || journal.counts(since, user.as_deref()));
+        let counted = counted.await.map_err(ToolError::internal)??;
+        let filter = ApprovalFilter { which: Which::Pending, user: own, limit: 1_000 };
+        let questions = state.gate.db().await?.approvals(&filter, state.now()).await?.len();
+        let gate = state.gate.stats();
+        Ok(Json(Stats {
+            version: env!("CARGO_PKG_VERSION"),
+            uptime_ms: u64::try_from(state.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            user: signed.user().to_owned(),
+            owner: signed.is_owner(),
+            tools: state.gate.view(&signed.person()).tools().count(),
+            calls: counted.into_iter().map(|(status, count)| (status.name(), count)).collect(),
+            running: gate.running,
+            waiting: gate.waiting,
+            questions,
+            connections: state.connections.count(Kind::Ws),
+        }))
+    }
+}
+
+/// `GET /metrics`.
+pub(crate) struct Metrics;
+
+impl Endpoint for Metrics {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/metrics";
+    const SUMMARY: &'static str = "Numbers in the text format of Prometheus.";
+    const WHO: Who = Who::Owner;
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Text;
+    type Refusal = Nothing;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Text, Nothing> {
+        let state = &asked.state;
+        let now = metrics::Now {
+            gate: state.gate.stats(),
+            runner: state.runner.stats(),
+            connections: state.connections.count(Kind::Plain),
+            ws_connections: state.connections.count(Kind::Ws),
+            uptime: state.started.elapsed(),
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let text = metrics::page(&state.events.metrics, &now);
+        Ok(Text { content_type: "text/plain; version=0.0.4; charset=utf-8", text })
+    }
+}

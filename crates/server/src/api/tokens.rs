@@ -1,0 +1,160 @@
+//! Tokens: what clients come with.
+
+use axum::http::Method;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{NewToken, Token, TokenKind};
+use tool::{ItemId, Role};
+
+use super::{
+    endpoint::{Asked, Endpoint, Given, Who},
+    input::{Empty, Json as JsonBody},
+    output::{Created, Json},
+};
+use crate::{
+    NewSecret,
+    auth::is_name,
+    problem::{Nothing, refusals},
+};
+
+/// A name for people is no longer.
+const MOST: usize = 100;
+
+/// Tokens, the newest first. What they are themselves is known to nobody but their holders.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Tokens {
+    tokens: Vec<Token>,
+}
+
+/// `GET /v1/tokens`.
+pub(crate) struct List;
+
+impl Endpoint for List {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/v1/tokens";
+    const SUMMARY: &'static str = "One's tokens; the owner sees everybody's.";
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Tokens>;
+    type Refusal = Nothing;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Tokens>, Nothing> {
+        let tokens = asked.state.gate.db().await?.tokens(asked.signed.sees()).await?;
+        Ok(Json(Tokens { tokens }))
+    }
+}
+
+/// A token that is wanted.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Adding {
+    /// What it is for.
+    name: String,
+    /// Whoever comes with it is this user; the owner unless told otherwise.
+    user: Option<String>,
+    /// When it ends, such as `30d`; without it, when it is revoked.
+    expires: Option<String>,
+    /// Only for these agents. Such a token makes calls, and answers, grants and takes back nothing.
+    agents: Option<Vec<String>>,
+}
+
+/// A new token.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Added {
+    /// The token itself, shown this once.
+    token: String,
+    #[serde(flatten)]
+    about: Token,
+}
+
+refusals! {
+    /// Why there is no token.
+    NotAdded { Invalid }
+}
+
+/// `POST /v1/tokens`.
+pub(crate) struct Add;
+
+impl Endpoint for Add {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/v1/tokens";
+    const SUMMARY: &'static str = "Make a token. It is shown once.";
+    const WHO: Who = Who::Owner;
+    type Path = ();
+    type Query = Empty;
+    type Body = JsonBody<Adding>;
+    type Answer = Created<Added>;
+    type Refusal = NotAdded;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Created<Added>, NotAdded> {
+        let (state, JsonBody(wanted)) = (&asked.state, given.body);
+        let new = read(wanted, state.now()).map_err(NotAdded::Invalid)?;
+        let secret = NewSecret::token().map_err(|error| NotAdded::Internal(error.to_string()))?;
+        let about = state.gate.db().await?.add_token(new, &secret.hash(), state.now()).await?;
+        Ok(Created(Added { token: secret.reveal().to_owned(), about }))
+    }
+}
+
+fn read(wanted: Adding, now: std::time::SystemTime) -> Result<NewToken, String> {
+    let Adding { name, user, expires, agents } = wanted;
+    if name.trim().is_empty() || name.chars().count() > MOST {
+        return Err(format!("`name` must say what the token is for, in 1 to {MOST} letters"));
+    }
+    let names = user.iter().chain(agents.iter().flatten());
+    if let Some(wrong) = names.into_iter().find(|name| !is_name(name)) {
+        return Err(format!("`{}` is no name of a user or an agent", wrong.escape_debug()));
+    }
+    let expires_at = expires.map(|text| {
+        let after = config::parse_duration(&text).map_err(|error| format!("`expires`: {error}"))?;
+        now.checked_add(after).ok_or_else(|| "`expires` is too far away".to_owned())
+    });
+    let (user, role) = match user {
+        Some(user) if user != "owner" => (user, Role::Member),
+        _ => ("owner".to_owned(), Role::Owner),
+    };
+    let expires_at = expires_at.transpose()?;
+    Ok(NewToken { kind: TokenKind::Api, name, user, role, agents, expires_at })
+}
+
+/// A token that works no more.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Revoked {
+    id: ItemId,
+    /// Always.
+    revoked: bool,
+}
+
+refusals! {
+    /// Why a token goes on working.
+    NotRevoked { NotFound }
+}
+
+/// `DELETE /v1/tokens/{id}`.
+pub(crate) struct Revoke;
+
+impl Endpoint for Revoke {
+    const METHOD: Method = Method::DELETE;
+    const PATH: &'static str = "/v1/tokens/{id}";
+    const SUMMARY: &'static str = "Revoke a token: one's own, or as the owner anybody's.";
+    const WHO: Who = Who::Person;
+    type Path = ItemId;
+    type Query = Empty;
+    type Body = ();
+    type Answer = Json<Revoked>;
+    type Refusal = NotRevoked;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Revoked>, NotRevoked> {
+        let (db, signed) = (asked.state.gate.db().await?, &asked.signed);
+        let own = |token: &Token| signed.sees().is_none_or(|user| token.new.user == user);
+        let unknown = || {
+            let message = "there is no such token that works; `GET /v1/tokens` lists them";
+            NotRevoked::NotFound(message.to_owned())
+        };
+        let token = db.token(&given.path).await?.filter(own).ok_or_else(unknown)?;
+        if !db.revoke_token(&token.id, signed.user(), asked.state.now()).await? {
+            return Err(unknown());
+        }
+        Ok(Json(Revoked { id: token.id, revoked: true }))
+    }
+}

@@ -1,0 +1,84 @@
+//! Who a request comes from: what its token says, and nothing else.
+
+mod cache;
+mod credential;
+mod failures;
+mod signed;
+mod token;
+
+use std::{net::IpAddr, time::Instant};
+
+use axum::http::HeaderMap;
+use tool::Digest;
+
+use self::credential::{Credential, credential};
+pub(crate) use self::{
+    cache::TokenCache,
+    credential::{COOKIE_LIFE, Way, dropped_cookie, new_cookie},
+    failures::Failures,
+    signed::{By, Signed, names},
+    token::hash,
+};
+pub use self::{signed::is_name, token::NewSecret};
+use crate::{
+    problem::{Kind, Problem},
+    state::State,
+};
+
+/// Who sent these headers from the address `peer`; `None` if they say nothing about it.
+pub(crate) async fn authenticate(
+    state: &State,
+    peer: IpAddr,
+    headers: &HeaderMap,
+) -> Result<Option<Signed>, Problem> {
+    let Some(Credential { secret, by }) = credential(headers, state.local.port())? else {
+        return Ok(None);
+    };
+    check_secret(state, peer, &secret, by).await.map(Some)
+}
+
+/// Who has this token.
+pub(crate) async fn check_secret(
+    state: &State,
+    peer: IpAddr,
+    secret: &str,
+    by: By,
+) -> Result<Signed, Problem> {
+    let hash = hash(secret);
+    // Who waits is not looked up, but a token that is known to work goes on working: one client must not
+    // lock out another behind the same address.
+    if let Some(wait) = state.failures.wait(peer, Instant::now())
+        && !state.tokens.was_known(&hash)
+    {
+        let message = "too many wrong tokens came from your address; wait a little";
+        return Err(Problem::new(Kind::TooMany, message).after(wait));
+    }
+    if let Some(signed) = find(state, hash, by).await? {
+        return Ok(signed);
+    }
+    state.failures.count(peer, Instant::now());
+    state.events.metrics.failed();
+    Err(unknown())
+}
+
+/// Who has the token with this hash, if it still works.
+pub(crate) async fn find(state: &State, hash: Digest, by: By) -> Result<Option<Signed>, Problem> {
+    let db = state.gate.db().await.map_err(Problem::internal)?;
+    let found = state.tokens.find(db, &hash, state.now()).await.map_err(Problem::internal)?;
+    Ok(found.map(|token| Signed { token, hash, by }))
+}
+
+fn unknown() -> Problem {
+    Problem::new(
+        Kind::Unauthenticated,
+        "the token is unknown, expired or revoked; `toolgate tokens add` makes one",
+    )
+}
+
+/// What somebody without a token is told.
+pub(crate) fn missing() -> Problem {
+    Problem::new(
+        Kind::Unauthenticated,
+        "a token is needed: send `Authorization: Bearer TOKEN`; `toolgate tokens add` makes one",
+    )
+}

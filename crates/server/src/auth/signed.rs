@@ -1,0 +1,156 @@
+//! What a token lets somebody do.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use store::{Token, TokenKind};
+use tool::{Caller, Confined, Digest, Role};
+
+use crate::{
+    events::Viewer,
+    problem::{Kind, Problem},
+    running::Whose,
+};
+
+/// The header that names the agent a call is made by.
+const AGENT: &str = "toolgate-agent";
+/// The header that names the conversation a call belongs to.
+const SESSION: &str = "toolgate-session";
+/// Who says neither.
+const MAIN: &str = "main";
+/// The channel of calls that come one by one, for policy.
+const CHANNEL: &str = "http";
+/// Names are no longer.
+const MOST: usize = 128;
+
+/// How a token came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// In a header, or a first message: whoever sent it has the token.
+    Header,
+    /// In a cookie: the browser sends it whatever page asks.
+    Cookie,
+}
+
+/// Somebody with a token that works.
+#[derive(Debug, Clone)]
+pub(crate) struct Signed {
+    pub(crate) token: Arc<Token>,
+    pub(crate) hash: Digest,
+    pub(crate) by: By,
+}
+
+impl Signed {
+    pub(crate) fn user(&self) -> &str {
+        &self.token.new.user
+    }
+
+    /// Whether they own this Toolgate and come themselves. A token for certain agents is an agent's, and
+    /// an agent does not run the place, whoever it works for.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.token.new.role == Role::Owner && self.is_person()
+    }
+
+    /// Whether a person may be behind it: an agent's token answers, grants and makes nothing.
+    pub(crate) fn is_person(&self) -> bool {
+        self.token.new.agents.is_none()
+    }
+
+    /// The user whose things they see; `None` is everybody's.
+    pub(crate) fn sees(&self) -> Option<&str> {
+        (!self.is_owner()).then(|| self.user())
+    }
+
+    /// Whose calls they may stop.
+    pub(crate) fn stops(&self) -> Whose<'_> {
+        self.sees().map_or(Whose::Everybodys, Whose::Of)
+    }
+
+    /// What they are told.
+    pub(crate) fn viewer(&self) -> Viewer {
+        self.sees().map_or(Viewer::Everything, |user| Viewer::User(user.into()))
+    }
+
+    /// Whether it is for programs: a browser's is in nobody's hands but the person's.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.token.new.kind == TokenKind::Api
+    }
+
+    /// Who answers, grants or takes back, as a person and not through an agent.
+    pub(crate) fn person(&self) -> Caller {
+        Caller {
+            user: self.user().into(),
+            agent: "person".into(),
+            session: MAIN.into(),
+            sender: None,
+            channel: Some(CHANNEL.into()),
+            provider: None,
+            role: self.token.new.role,
+            confined: Confined::Free,
+            parent: None,
+            left: None,
+        }
+    }
+
+    /// Whether they may act through this agent.
+    pub(crate) fn may_use(&self, agent: &str) -> bool {
+        let agents = self.token.new.agents.as_ref();
+        agents.is_none_or(|agents| agents.iter().any(|allowed| allowed == agent))
+    }
+
+    /// Who makes a call: user and role are the token's; agent and session are named, within what the token
+    /// allows.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let (agent, session) = names(headers)?;
+        self.caller_in(agent, session)
+    }
+
+    /// The same with names that stood elsewhere.
+    pub(crate) fn caller_in(
+        &self,
+        agent: Option<&str>,
+        session: Option<&str>,
+    ) -> Result<Caller, Problem> {
+        for name in [agent, session].into_iter().flatten() {
+            if !is_name(name) {
+                let message = format!(
+                    "`{}` is no name of an agent or a session: that is 1 to {MOST} of `A-Z a-z 0-9 . _ : @ / + -`",
+                    name.chars().take(MOST).collect::<String>().escape_debug()
+                );
+                return Err(Problem::new(Kind::Invalid, message));
+            }
+        }
+        let agent = agent.unwrap_or(MAIN);
+        if let Some(agents) = self.token.new.agents.as_ref().filter(|_| !self.may_use(agent)) {
+            let allowed: Vec<_> = agents.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!(
+                "this token may not act as agent `{agent}`, only as {}; name one in `{AGENT}`",
+                allowed.join(", ")
+            );
+            return Err(Problem::new(Kind::Forbidden, message));
+        }
+        let session = session.unwrap_or(MAIN).into();
+        Ok(Caller { agent: agent.into(), session, ..self.person() })
+    }
+}
+
+/// The agent and the session that headers name.
+pub(crate) fn names(headers: &HeaderMap) -> Result<(Option<&str>, Option<&str>), Problem> {
+    Ok((named(headers, AGENT)?, named(headers, SESSION)?))
+}
+
+/// Whether something can be the name of an agent or a session.
+pub fn is_name(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@/+-".contains(&byte);
+    (1..=MOST).contains(&text.len()) && text.bytes().all(fits)
+}
+
+fn named<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, Problem> {
+    let mut all = headers.get_all(name).iter();
+    let (first, second) = (all.next(), all.next());
+    if second.is_some() {
+        return Err(Problem::new(Kind::Invalid, format!("`{name}` is there twice; send it once")));
+    }
+    let read = |_| Problem::new(Kind::Invalid, format!("`{name}` has characters no name has"));
+    first.map(|value| value.to_str().map_err(read)).transpose()
+}

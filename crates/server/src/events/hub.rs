@@ -1,0 +1,271 @@
+//! Keeps what happened last, and passes on what happens.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+
+use super::Events;
+
+/// So many events are kept for those who come back,
+const MOST_KEPT: usize = 4_096;
+/// and so much of them.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// Where the events of one connection wait to be sent.
+pub(crate) type Queue = mpsc::Sender<Arc<Event>>;
+
+/// Something that happened, written down once for all who are told.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// Later ones have greater ids, also after a restart.
+    pub(crate) id: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) user: Arc<str>,
+    pub(crate) about: About,
+    /// The notification.
+    pub(crate) text: Utf8Bytes,
+}
+
+/// Whom an event concerns besides its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Nobody else.
+    Call,
+    /// Whoever may answer.
+    Question,
+}
+
+/// Who is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Viewer {
+    /// Whoever sees everything.
+    Everything,
+    /// A user: their own, and questions.
+    User(Arc<str>),
+}
+
+impl Viewer {
+    fn sees(&self, event: &Event) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::User(user) => *user == event.user || event.about == About::Question,
+        }
+    }
+}
+
+/// What a client has seen already, and what it wants.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// The last event it knows; without one, only what happens from now on is sent.
+    pub(crate) since: Option<u64>,
+    /// Only events of these kinds; without a list, of all.
+    pub(crate) kinds: Option<Vec<String>>,
+}
+
+impl Seen {
+    fn wants(&self, kind: &str) -> bool {
+        self.kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|wanted| wanted == kind))
+    }
+}
+
+/// What happened last, and who is told what happens.
+#[derive(Debug)]
+pub(super) struct Hub(Mutex<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    last: u64,
+    /// The id before the oldest event that is kept.
+    before: u64,
+    kept: VecDeque<Arc<Event>>,
+    bytes: usize,
+    readers: u64,
+    everything: BTreeMap<u64, Reader>,
+    /// By user, so that an event costs as much as it has readers.
+    users: BTreeMap<(Arc<str>, u64), Reader>,
+}
+
+#[derive(Debug)]
+struct Reader {
+    seen: Seen,
+    queue: Queue,
+}
+
+impl Reader {
+    /// Whether it goes on reading; one that cannot keep up does not.
+    fn take(&self, event: &Arc<Event>) -> bool {
+        !self.seen.wants(event.kind) || self.queue.try_send(event.clone()).is_ok()
+    }
+}
+
+impl Hub {
+    /// The first id comes from the clock, so that ids grow also when the server starts again.
+    pub(super) fn new(now: SystemTime) -> Self {
+        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let last = u64::try_from(since.as_micros()).unwrap_or_default();
+        Self(Mutex::new(Inner {
+            last,
+            before: last,
+            kept: VecDeque::new(),
+            bytes: 0,
+            readers: 0,
+            everything: BTreeMap::new(),
+            users: BTreeMap::new(),
+        }))
+    }
+
+    /// Keeps an event and tells whoever sees it.
+    pub(super) fn publish(
+        &self,
+        kind: &'static str,
+        (user, about): (&Arc<str>, About),
+        params: Map<String, Value>,
+    ) {
+        // All in one: whoever subscribes meanwhile gets it once, and ids grow in every queue.
+        let mut inner = self.lock();
+        let event = inner.event(kind, (user, about), params);
+        inner.keep(event.clone());
+        inner.everything.retain(|_, reader| reader.take(&event));
+        match about {
+            About::Question => inner.users.retain(|_, reader| reader.take(&event)),
+            About::Call => {
+                let own = (user.clone(), 0)..=(user.clone(), u64::MAX);
+                let slow = inner.users.range(own).filter(|(_, reader)| !reader.take(&event));
+                let slow: Vec<_> = slow.map(|(key, _)| key.clone()).collect();
+                for key in slow {
+                    inner.users.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// Sends an event to one queue and keeps nothing. Waits for room.
+    pub(super) async fn send(&self, to: &Queue, kind: &'static str, params: Map<String, Value>) {
+        let Ok(room) = to.reserve().await else { return };
+        let mut inner = self.lock();
+        let event = inner.event(kind, (&"".into(), About::Call), params);
+        room.send(event);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn event(
+        &mut self,
+        kind: &'static str,
+        (user, about): (&Arc<str>, About),
+        mut params: Map<String, Value>,
+    ) -> Arc<Event> {
+        self.last += 1;
+        params.insert("event_id".to_owned(), self.last.into());
+        let text = json!({"jsonrpc": "2.0", "method": kind, "params": params}).to_string();
+        Arc::new(Event { id: self.last, kind, user: user.clone(), about, text: text.into() })
+    }
+
+    fn keep(&mut self, event: Arc<Event>) {
+        self.bytes += event.text.len();
+        self.kept.push_back(event);
+        while self.kept.len() > MOST_KEPT || self.bytes > MOST_BYTES {
+            let Some(oldest) = self.kept.pop_front() else { return };
+            self.bytes -= oldest.text.len();
+            self.before = oldest.id;
+        }
+    }
+}
+
+/// Tells a connection what happens, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    events: Arc<Events>,
+    reader: u64,
+    viewer: Viewer,
+    /// What happened since the client looked last, oldest first.
+    pub(crate) missed: Vec<Arc<Event>>,
+    /// Whether something that happened since is not known any more.
+    pub(crate) lost: bool,
+    /// The id of the last event.
+    pub(crate) last: u64,
+}
+
+impl Subscription {
+    pub(super) fn new(events: Arc<Events>, viewer: Viewer, queue: Queue, seen: Seen) -> Self {
+        let mut inner = events.hub.lock();
+        let (last, since) = (inner.last, seen.since.unwrap_or(inner.last));
+        // An id from the future was given by another server, or before the clock was set back.
+        let lost = since < inner.before || since > last;
+        let since = if lost { 0 } else { since };
+        let new = inner.kept.iter().filter(|event| event.id > since);
+        let missed = new.filter(|event| viewer.sees(event) && seen.wants(event.kind));
+        let missed = missed.cloned().collect();
+        inner.readers += 1;
+        let (number, reader) = (inner.readers, Reader { seen, queue });
+        match &viewer {
+            Viewer::Everything => inner.everything.insert(number, reader),
+            Viewer::User(user) => inner.users.insert((user.clone(), number), reader),
+        };
+        drop(inner);
+        Self { events, reader: number, viewer, missed, lost, last }
+    }
+
+    /// Whether it is still told; a connection that cannot keep up is not.
+    pub(crate) fn is_told(&self) -> bool {
+        let inner = self.events.hub.lock();
+        match &self.viewer {
+            Viewer::Everything => inner.everything.contains_key(&self.reader),
+            Viewer::User(user) => inner.users.contains_key(&(user.clone(), self.reader)),
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut inner = self.events.hub.lock();
+        match &self.viewer {
+            Viewer::Everything => drop(inner.everything.remove(&self.reader)),
+            Viewer::User(user) => drop(inner.users.remove(&(user.clone(), self.reader))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn publish(hub: &Hub, user: &str, about: About, bytes: usize) {
+        let params = super::super::fields(json!({"text": "x".repeat(bytes)}));
+        hub.publish("call.started", (&user.into(), about), params);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_in_number_and_size() {
+        let hub = Hub::new(SystemTime::UNIX_EPOCH);
+        for _ in 0..MOST_KEPT + 10 {
+            publish(&hub, "ada", About::Call, 1);
+        }
+        assert_eq!((hub.lock().kept.len(), hub.lock().before), (MOST_KEPT, 10));
+        for _ in 0..40 {
+            publish(&hub, "ada", About::Call, 1024 * 1024);
+        }
+        assert!(hub.lock().bytes <= MOST_BYTES);
+        assert!(hub.lock().kept.len() < 40);
+    }
+
+    #[test]
+    fn ids_grow_from_one_start_to_the_next() {
+        let first = Hub::new(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1));
+        for _ in 0..100 {
+            publish(&first, "ada", About::Call, 1);
+        }
+        let second = Hub::new(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(2));
+        assert!(second.lock().last > first.lock().last);
+    }
+}

@@ -1,0 +1,126 @@
+//! What happens, for those who watch: calls come and go, people are asked and answer.
+
+mod approver;
+mod hub;
+mod observer;
+mod sessions;
+
+use std::sync::{Arc, Mutex};
+
+use gate::Question;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tool::Clock;
+
+use self::hub::{About, Hub};
+pub(crate) use self::{
+    approver::is_permission,
+    hub::{Event, Queue, Seen, Subscription, Viewer},
+};
+use crate::{metrics::Metrics, running::Running};
+
+/// The kinds of events; a client may name those it wants.
+pub(crate) mod kind {
+    pub(crate) const CALL_STARTED: &str = "call.started";
+    pub(crate) const CALL_UPDATED: &str = "call.updated";
+    pub(crate) const CALL_FINISHED: &str = "call.finished";
+    pub(crate) const APPROVAL_REQUESTED: &str = "approval.requested";
+    pub(crate) const APPROVAL_RESOLVED: &str = "approval.resolved";
+    pub(crate) const PERMISSION_REQUESTED: &str = "permission.requested";
+    pub(crate) const PERMISSION_RESOLVED: &str = "permission.resolved";
+
+    pub(crate) const SESSION_MESSAGE: &str = "session.message";
+    pub(crate) const SESSION_STARTED: &str = "session.started";
+    pub(crate) const SESSION_ENDED: &str = "session.ended";
+    pub(crate) const SESSION_EVENT: &str = "session.event";
+
+    /// Every kind.
+    pub(crate) const ALL: &[&str] = &[
+        APPROVAL_REQUESTED,
+        APPROVAL_RESOLVED,
+        CALL_FINISHED,
+        CALL_STARTED,
+        CALL_UPDATED,
+        PERMISSION_REQUESTED,
+        PERMISSION_RESOLVED,
+        SESSION_ENDED,
+        SESSION_EVENT,
+        SESSION_MESSAGE,
+        SESSION_STARTED,
+    ];
+}
+
+/// So many questions can end before anybody has looked what became of them.
+const MOST_ENDED: usize = 1_024;
+
+/// What happens in a gate. Made before the gate, which is given it as an approver and as an observer; the
+/// server passes it on.
+#[derive(Debug)]
+pub struct Events {
+    hub: Hub,
+    clock: Arc<dyn Clock>,
+    pub(crate) running: Running,
+    pub(crate) metrics: Metrics,
+    ended: mpsc::Sender<Question>,
+    to_settle: Mutex<Option<mpsc::Receiver<Question>>>,
+}
+
+impl Events {
+    /// Nothing has happened yet.
+    pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
+        let (ended, to_settle) = mpsc::channel(MOST_ENDED);
+        Arc::new(Self {
+            hub: Hub::new(clock.now()),
+            clock,
+            running: Running::default(),
+            metrics: Metrics::default(),
+            ended,
+            to_settle: Mutex::new(Some(to_settle)),
+        })
+    }
+
+    /// Tells the user it concerns, and whoever sees everything.
+    pub(crate) fn tell(&self, kind: &'static str, user: &Arc<str>, params: Map<String, Value>) {
+        self.hub.publish(kind, (user, About::Call), self.timed(params));
+    }
+
+    /// Tells whoever may answer, too.
+    fn tell_answerers(&self, kind: &'static str, user: &str, params: Map<String, Value>) {
+        self.hub.publish(kind, (&user.into(), About::Question), self.timed(params));
+    }
+
+    /// Tells one connection only, and nobody later. Waits while it has much to read.
+    pub(crate) async fn tell_one(
+        &self,
+        to: &Queue,
+        kind: &'static str,
+        params: Map<String, Value>,
+    ) {
+        self.hub.send(to, kind, self.timed(params)).await;
+    }
+
+    /// Everything `viewer` may see from now on goes to `to`, and what was missed since `since`.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        viewer: Viewer,
+        to: Queue,
+        seen: Seen,
+    ) -> Subscription {
+        Subscription::new(self.clone(), viewer, to, seen)
+    }
+
+    fn timed(&self, mut params: Map<String, Value>) -> Map<String, Value> {
+        params.insert("time".to_owned(), json!(store::shown_time(self.clock.now())));
+        params
+    }
+}
+
+/// The fields of an object.
+pub(crate) fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
+    }
+}

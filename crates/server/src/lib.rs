@@ -1,0 +1,31 @@
+//! Toolgate over HTTP and WebSocket.
+//!
+//! This crate must not decide anything: a handler decodes a request, asks the gate, and encodes the
+//! answer. What is its own is who a request comes from, and what a client may cost before and after
+//! that is known.
+//!
+//! Start from [`Server`], which is what you run, and `api::table`, which lists every operation and from which
+//! both the routes and their description are made. [`Events`] is what the gate tells it.
+
+mod api;
+mod auth;
+mod calling;
+mod chat;
+mod connection;
+mod connections;
+mod error;
+mod events;
+mod guard;
+mod metrics;
+mod outer;
+mod problem;
+mod running;
+mod server;
+mod state;
+mod ws;
+
+pub use auth::{NewSecret, is_name};
+pub use error::ServerError;
+pub use events::Events;
+pub use server::{Parts, Server};
+pub use state::Reload;

@@ -1,0 +1,121 @@
+//! What is around every request: it is looked at, it is known who sent it, it is answered whatever happens,
+//! and one line about it is logged.
+
+use std::{net::IpAddr, panic::AssertUnwindSafe, time::Instant};
+
+use axum::{
+    Router,
+    extract::{Request, State as Given},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use futures_util::FutureExt;
+use uuid::Uuid;
+
+use crate::{
+    auth::{self, By, Signed},
+    guard::{self, Ends, FromPage},
+    problem::{Kind, Problem},
+    state::State,
+};
+
+/// A header that pages of other sites cannot send: whoever sends it is a program, or our page.
+const OWN_HEADER: &str = "toolgate-request";
+/// Names a request in the log and in the answer.
+const REQUEST_ID: HeaderName = HeaderName::from_static("toolgate-request-id");
+
+/// `router` with all of this around it.
+pub(crate) fn around(router: Router, state: &State) -> Router {
+    router.layer(from_fn_with_state(state.clone(), handle))
+}
+
+async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let id = Uuid::new_v4().simple().to_string();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut from = FromPage::Nowhere;
+    let mut user = None;
+    let answered = answer(&state, request, next, (&mut from, &mut user)).await;
+    let mut response = answered.unwrap_or_else(Problem::into_response);
+    guard::allow_reading(&mut response, &from);
+    add_headers(response.headers_mut(), &id);
+    let status = response.status().as_u16();
+    state.events.metrics.answered(status);
+    let millis = began.elapsed().as_millis();
+    // The path alone: a query may hold what is nobody's business.
+    let path = path.escape_debug();
+    tracing::info!(request = id, %method, %path, status, millis, user, "request");
+    response
+}
+
+async fn answer(
+    state: &State,
+    mut request: Request,
+    next: Next,
+    (from, user): (&mut FromPage, &mut Option<String>),
+) -> Result<Response, Problem> {
+    let missing = || Problem::internal("a request without a connection");
+    let ends = *request.extensions().get::<Ends>().ok_or_else(missing)?;
+    *from = guard::check(&request, ends, &state.gate.config().server)?;
+    if let Some(response) = guard::preflight(request.method(), request.headers(), from) {
+        return Ok(response);
+    }
+    request.extensions_mut().insert(from.clone());
+    if !state.table.is_open(request.method(), request.uri().path()) {
+        let (mut parts, body) = request.into_parts();
+        let signed = signed(state, ends.peer.ip(), &parts, from).await?;
+        *user = Some(signed.user().to_owned());
+        parts.extensions.insert(signed);
+        request = Request::from_parts(parts, body);
+    }
+    let handled = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    handled.map_err(|_| Problem::internal("a handler panicked"))
+}
+
+async fn signed(
+    state: &State,
+    peer: IpAddr,
+    parts: &Parts,
+    from: &FromPage,
+) -> Result<Signed, Problem> {
+    let signed =
+        auth::authenticate(state, peer, &parts.headers).await?.ok_or_else(auth::missing)?;
+    check_cookie(&signed, &parts.method, &parts.headers, from)?;
+    Ok(signed)
+}
+
+/// A browser sends its cookie whatever page asks it to, so a cookie alone changes nothing.
+fn check_cookie(
+    signed: &Signed,
+    method: &Method,
+    headers: &HeaderMap,
+    from: &FromPage,
+) -> Result<(), Problem> {
+    let own = matches!(from, FromPage::OurPage { .. }) || headers.contains_key(OWN_HEADER);
+    let looks = *method == Method::GET || *method == Method::HEAD;
+    let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    let other_site = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
+    if signed.by == By::Header || own || looks && !other_site {
+        return Ok(());
+    }
+    let message = format!(
+        "the request comes with a cookie and does not say from which page; send `{OWN_HEADER}: 1`, or a \
+         token instead of the cookie"
+    );
+    Err(Problem::new(Kind::Forbidden, message))
+}
+
+fn add_headers(headers: &mut HeaderMap, id: &str) {
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in fixed {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
+}

@@ -1,0 +1,111 @@
+//! The calls that run now, and how they are stopped.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tool::{CallId, Caller, ItemId};
+
+/// The calls that run in this process, whatever surface they came by.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    calls: Mutex<HashMap<CallId, Call>>,
+    /// Which token a call was made with, while it runs.
+    made_with: Mutex<HashMap<CallId, ItemId>>,
+    ended: Notify,
+}
+
+#[derive(Debug)]
+struct Call {
+    user: Arc<str>,
+    cancel: CancellationToken,
+}
+
+/// Whose calls may be stopped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Whose<'a> {
+    Everybodys,
+    Of(&'a str),
+}
+
+impl Running {
+    pub(crate) fn begin(&self, id: CallId, caller: &Arc<Caller>, cancel: &CancellationToken) {
+        let call = Call { user: caller.user.clone(), cancel: cancel.clone() };
+        self.calls().insert(id, call);
+    }
+
+    pub(crate) fn end(&self, id: CallId) {
+        let mut calls = self.calls();
+        calls.remove(&id);
+        if calls.is_empty() {
+            self.ended.notify_waiters();
+        }
+    }
+
+    /// Stops a call. Says whether there was one to stop.
+    pub(crate) fn cancel(&self, id: CallId, whose: Whose<'_>) -> bool {
+        let calls = self.calls();
+        let own = |call: &&Call| match whose {
+            Whose::Everybodys => true,
+            Whose::Of(user) => *call.user == *user,
+        };
+        let found = calls.get(&id).filter(own);
+        found.inspect(|call| call.cancel.cancel()).is_some()
+    }
+
+    /// Stops every call.
+    pub(crate) fn cancel_all(&self) {
+        self.calls().values().for_each(|call| call.cancel.cancel());
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.calls().len()
+    }
+
+    /// Returns when nothing runs.
+    pub(crate) async fn none(&self) {
+        loop {
+            let ended = self.ended.notified();
+            if self.count() == 0 {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Notes which token a call is made with, until the guard is dropped.
+    pub(crate) fn note_token(&self, call: CallId, token: &ItemId) -> MadeWith<'_> {
+        self.tokens().insert(call, token.clone());
+        MadeWith { running: self, call }
+    }
+
+    /// Whether a call that runs was made with this token.
+    pub(crate) fn was_made_with(&self, call: CallId, token: &ItemId) -> bool {
+        self.tokens().get(&call) == Some(token)
+    }
+
+    fn calls(&self) -> MutexGuard<'_, HashMap<CallId, Call>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, HashMap<CallId, ItemId>> {
+        self.made_with.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// While this is there, it is known which token a call was made with.
+#[derive(Debug)]
+pub(crate) struct MadeWith<'a> {
+    running: &'a Running,
+    call: CallId,
+}
+
+impl Drop for MadeWith<'_> {
+    fn drop(&mut self) {
+        self.running.tokens().remove(&self.call);
+    }
+}

@@ -1,0 +1,145 @@
+//! The server: what it is made of, and its life.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use agent::Agents;
+use services::Runner;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tool::Capabilities as _;
+use world::World;
+
+use crate::{
+    ServerError,
+    api::{self, Table},
+    auth::{Failures, TokenCache},
+    connection,
+    connections::Connections,
+    events::Events,
+    outer,
+    state::{Inner, Reload, State},
+};
+
+/// So long after a failure to accept, another attempt is made.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
+/// So long cancelled calls may take to tell their clients.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// What a server is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Every call passes here. `events` must be one of its approvers and one of its observers.
+    pub gate: gate::Gate,
+    /// Those who speak to models, through the same gate.
+    pub agents: Agents,
+    /// For artifacts and the clock.
+    pub world: Arc<World>,
+    /// For its numbers.
+    pub runner: Arc<Runner>,
+    /// What the gate tells.
+    pub events: Arc<Events>,
+    /// What takes over a changed configuration.
+    pub reload: Reload,
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    router: axum::Router,
+    state: State,
+}
+
+impl Server {
+    /// Listens on `listen`, and accepts nobody yet.
+    pub async fn bind(parts: Parts, listen: SocketAddr) -> Result<Self, ServerError> {
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AddrInUse => ServerError::InUse(listen),
+            _ => ServerError::Listen { address: listen, source },
+        };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let local = listener.local_addr().map_err(failed)?;
+        let Parts { gate, agents, world, runner, events, reload } = parts;
+        agents.listen(events.clone());
+        let state = Arc::new(Inner {
+            gate,
+            agents,
+            reload,
+            runs: CancellationToken::new(),
+            clock: world.clock(),
+            world,
+            runner,
+            events,
+            tokens: TokenCache::default(),
+            failures: Failures::default(),
+            connections: Connections::default(),
+            table: Table::default(),
+            local,
+            started: Instant::now(),
+            ending: CancellationToken::new(),
+            ended: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        let router = outer::around(api::router(&state), &state);
+        Ok(Self { listener, router, state })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.state.local
+    }
+
+    /// Serves until `shutdown`; then accepts nobody, lets what runs go on for a while, cancels the rest, and
+    /// returns when every call has its outcome.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let Self { listener, router, state } = self;
+        let settle = tokio::spawn(state.events.clone().settle(state.gate.clone()));
+        loop {
+            let accepted = tokio::select! {
+                () = shutdown.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => connection::accept(&state, &router, stream, peer),
+                Err(error) => {
+                    // Out of descriptors, mostly: that passes, and to spin does not help.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                }
+            }
+        }
+        drop(listener);
+        end(&state).await;
+        settle.abort();
+    }
+}
+
+async fn end(state: &State) {
+    let patience = state.gate.config().server.shutdown_timeout.value;
+    tracing::info!(calls = state.events.running.count(), "ending; what runs may go on for a while");
+    state.ending.cancel();
+    state.tasks.close();
+    let over = async {
+        state.events.running.none().await;
+        state.tasks.wait().await;
+    };
+    if tokio::time::timeout(patience, over).await.is_ok() {
+        return;
+    }
+    tracing::warn!(calls = state.events.running.count(), "cancelling what still runs");
+    state.runs.cancel();
+    state.events.running.cancel_all();
+    let over = async {
+        state.events.running.none().await;
+        state.tasks.wait().await;
+    };
+    if tokio::time::timeout(LAST_WORDS, over).await.is_err() {
+        state.ended.cancel();
+        state.tasks.wait().await;
+    }
+}

@@ -1,0 +1,149 @@
+//! The form of messages: JSON-RPC 2.0.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::problem::{Kind, Problem, Refusal};
+
+/// A request, or a notification if it has no id.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: Option<Value>,
+    pub(super) method: String,
+    pub(super) params: Value,
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(super) struct RpcError {
+    code: i64,
+    message: String,
+    data: Value,
+}
+
+impl RpcError {
+    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: Value::Null }
+    }
+
+    pub(super) fn unknown_method(method: &str, known: &[&str]) -> Self {
+        let near = tool::nearest(method, known.iter().copied());
+        let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        let method: String = method.chars().take(100).collect();
+        Self::new(-32601, format!("there is no method `{}`{hint}", method.escape_debug()))
+    }
+
+    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
+        Problem::new(Kind::Invalid, message).into()
+    }
+}
+
+impl From<Problem> for RpcError {
+    fn from(problem: Problem) -> Self {
+        Self {
+            code: code(problem.kind()),
+            message: problem.message().to_owned(),
+            data: json!(problem.body()),
+        }
+    }
+}
+
+/// What a route refuses for is refused here in the same words.
+pub(super) fn refused(refusal: impl Refusal) -> RpcError {
+    refusal.problem().into()
+}
+
+/// JSON-RPC has numbers for a few things; the rest are ours, and end like the HTTP status.
+const fn code(kind: Kind) -> i64 {
+    match kind {
+        Kind::Invalid => -32602,
+        Kind::Internal => -32603,
+        Kind::Unauthenticated => -32001,
+        Kind::Forbidden => -32003,
+        Kind::NotFound => -32004,
+        Kind::Conflict => -32009,
+        Kind::TooMany => -32029,
+        Kind::Unavailable => -32030,
+        Kind::MethodNotAllowed
+        | Kind::NotAcceptable
+        | Kind::TooSlow
+        | Kind::TooLarge
+        | Kind::UnsupportedMediaType
+        | Kind::RangeNotSatisfiable
+        | Kind::WrongHost => -32000,
+    }
+}
+
+/// Reads a message; the error is what is sent back.
+pub(super) fn read(text: &str) -> Result<Call, String> {
+    let parsed = tool::parse_json(text);
+    let value = parsed.map_err(|error| answer(None, Err(RpcError::new(-32700, error))))?;
+    let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+    let wrong = |message: &str| answer(id.clone(), Err(RpcError::new(-32600, message)));
+    let Some(fields) = value.as_object() else {
+        return Err(wrong("a message is one JSON object; several at once are not understood"));
+    };
+    if fields.get("jsonrpc").is_some_and(|version| version != "2.0") {
+        return Err(wrong("`jsonrpc` must be `2.0`"));
+    }
+    if fields.get("id").is_some() && id.is_none() {
+        return Err(wrong("`id` must be a string or a number"));
+    }
+    let Some(method) = fields.get("method").and_then(Value::as_str) else {
+        return Err(wrong("`method` must say what is to be done"));
+    };
+    let params = fields.get("params").cloned().unwrap_or_else(|| json!({}));
+    if !params.is_object() {
+        let message = "`params` must be an object";
+        return Err(answer(id, Err(RpcError::new(-32602, message))));
+    }
+    Ok(Call { method: method.to_owned(), params, id })
+}
+
+/// A message that answers a request.
+pub(super) fn answer(id: Option<Value>, result: Result<Value, RpcError>) -> String {
+    let message = match result {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(RpcError { code, message, data }) => {
+            let mut error = json!({"code": code, "message": message});
+            if !data.is_null() {
+                error["data"] = data;
+            }
+            json!({"jsonrpc": "2.0", "id": id, "error": error})
+        }
+    };
+    message.to_string()
+}
+
+/// A result in JSON.
+pub(super) fn result(value: &impl Serialize) -> Result<Value, RpcError> {
+    serde_json::to_value(value).map_err(|error| Problem::internal(error).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_a_request_or_is_answered_with_what_is_wrong() {
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, Ok("ping")),
+            (r#"{"id":"a","method":"ping","params":{}}"#, Ok("ping")),
+            (r#"{"method":"ping"}"#, Ok("ping")),
+            ("{", Err(-32700)),
+            (r#"{"id":1,"id":2,"method":"ping"}"#, Err(-32700)),
+            (r#"[{"id":1,"method":"ping"}]"#, Err(-32600)),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, Err(-32600)),
+            (r#"{"id":null,"method":"ping"}"#, Err(-32600)),
+            (r#"{"id":1}"#, Err(-32600)),
+            (r#"{"id":1,"method":"ping","params":[1]}"#, Err(-32602)),
+        ] {
+            let read = read(text).map(|call| call.method);
+            let code = |text: String| {
+                let answer: Value = serde_json::from_str(&text).unwrap();
+                answer["error"]["code"].as_i64().unwrap()
+            };
+            assert_eq!(read.as_deref().map_err(|e| code(e.clone())), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What can be asked about agents and their sessions over a WebSocket.
+
+use agent::{Event, Input, Sink};
+use axum::http::HeaderMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tool::Caller;
+
+use super::{
+    methods::{Answered, Context, read},
+    rpc::{RpcError, refused, result},
+};
+use crate::{
+    api::{self, Asked, Empty, SessionsWanted},
+    events::{fields, kind},
+    problem::{Kind, Problem},
+};
+
+/// Events of a run that wait to be sent.
+const MOST_WAITING: usize = 64;
+
+fn asked(context: &Context) -> Asked {
+    let (state, signed) = (context.state.clone(), context.signed.clone());
+    Asked { state, signed, headers: HeaderMap::new() }
+}
+
+pub(super) async fn list_agents(context: Context, params: Value) -> Answered {
+    read::<Empty>(params)?;
+    result(&api::list_agents(&asked(&context)).await.map_err(refused)?)
+}
+
+pub(super) async fn list(context: Context, params: Value) -> Answered {
+    let wanted: SessionsWanted = read(params)?;
+    result(&api::list_sessions(&asked(&context), wanted).await.map_err(refused)?)
+}
+
+/// Which session, and how much of it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Looking {
+    /// `agent:AGENT:NAME`.
+    session: String,
+    limit: Option<u32>,
+    #[serde(default)]
+    tools: bool,
+}
+
+pub(super) async fn history(context: Context, params: Value) -> Answered {
+    let Looking { session, limit, tools } = read(params)?;
+    let said = api::session_messages(&asked(&context), &session, (limit, tools)).await;
+    result(&said.map_err(refused)?)
+}
+
+/// Which session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Stopping {
+    /// `agent:AGENT:NAME`.
+    session: String,
+}
+
+pub(super) async fn stop(context: Context, params: Value) -> Answered {
+    let Stopping { session } = read(params)?;
+    result(&api::stop_session(&asked(&context), &session).await.map_err(refused)?)
+}
+
+/// What is said, and where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Sending {
+    message: String,
+    agent: Option<String>,
+    /// The name of the session.
+    session: Option<String>,
+    /// Another model than usual: `provider/model`.
+    model: Option<String>,
+}
+
+/// The answer is the result; what happens until then comes as notifications of this connection. When
+/// the connection goes, the run ends.
+pub(super) async fn send(context: Context, params: Value) -> Answered {
+    let Sending { message, agent, session, model } = read(params)?;
+    let Context { state, signed, names, queue, id, .. } = context;
+    let caller = names.caller(&signed, agent.as_deref(), session.as_deref())?;
+    let caller = Caller { channel: None, ..caller };
+    let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
+    let input = Input { model, ..Input::text(message) };
+    let run = state.agents.run(&caller, input, Sink::to(sender), &state.runs);
+    let tell = async {
+        while let Some(event) = events.recv().await {
+            let params = json!({"request": id, "data": event});
+            state.events.tell_one(&queue, kind::SESSION_EVENT, fields(params)).await;
+        }
+    };
+    let (answer, ()) = tokio::join!(run, tell);
+    match answer {
+        Ok(answer) => result(&api::SessionAnswer::new(answer)),
+        Err(error) => {
+            let kind = match error.facts().1 {
+                400 => Kind::Invalid,
+                404 => Kind::NotFound,
+                429 => Kind::TooMany,
+                500 => Kind::Internal,
+                _ => Kind::Conflict,
+            };
+            Err(RpcError::from(Problem::new(kind, error.shown_to(&caller))))
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The only file of these tests that knows how to start a server.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use serde_json::Value;
+use server::{Events, NewSecret, Parts, Server};
+use store::{NewToken, TokenKind};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tool::Role;
+use toolgate::{Clock, Gate, builtin};
+
+use crate::{
+    client::{Answer, Request, send},
+    tools::{Ring, Talk},
+};
+
+/// Longer than anything takes, also on a machine that does much else.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A clock that goes on only when it is told to.
+#[derive(Debug)]
+pub(crate) struct Stopped(Mutex<SystemTime>);
+
+impl Clock for Stopped {
+    fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap()
+    }
+}
+
+/// A server with a workspace that holds `hello.txt`, and the owner's token.
+pub(crate) struct Site {
+    pub(crate) address: SocketAddr,
+    pub(crate) owner: String,
+    pub(crate) gate: Gate,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) serving: Option<JoinHandle<()>>,
+    clock: Arc<Stopped>,
+    folder: TempDir,
+}
+
+impl Site {
+    pub(crate) async fn new() -> Self {
+        Self::with("").await
+    }
+
+    /// With a configuration.
+    pub(crate) async fn with(config: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("ws")).unwrap();
+        fs::write(folder.path().join("ws/hello.txt"), "hello\nworld\n").unwrap();
+        let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 50);
+        let clock = Arc::new(Stopped(Mutex::new(noon)));
+        let events = Events::new(clock.clone());
+        let gate = Gate::builder()
+            .config(toolgate::config::parse(config, "toolgate.toml").unwrap())
+            .data(folder.path().join("data"))
+            .workspace(folder.path().join("ws"))
+            .clock(clock.clone())
+            .approver(events.clone())
+            .observer(events.clone())
+            .tools(builtin())
+            .tool::<Ring>()
+            .tool::<Talk>()
+            .build()
+            .unwrap();
+        let parts = Parts {
+            gate: gate.inner().clone(),
+            world: gate.world().clone(),
+            runner: gate.runner().clone(),
+            events,
+        };
+        let server = Server::bind(parts, "127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let (address, shutdown) = (server.address(), CancellationToken::new());
+        let serving = Some(tokio::spawn(server.run(shutdown.clone())));
+        let owner = String::new();
+        let mut site = Self { address, owner, gate, shutdown, serving, clock, folder };
+        site.owner = site.token(Who::OWNER).await;
+        site
+    }
+
+    /// A new token.
+    pub(crate) async fn token(&self, who: Who) -> String {
+        let Who { user, role, agents, lasts } = who;
+        let secret = NewSecret::token().unwrap();
+        let now = self.clock.now();
+        let new = NewToken {
+            kind: TokenKind::Api,
+            name: "test".to_owned(),
+            user: user.to_owned(),
+            role,
+            agents: agents.map(|agents| agents.iter().map(|&agent| agent.to_owned()).collect()),
+            expires_at: lasts.map(|lasts| now + lasts),
+        };
+        self.gate.db().await.unwrap().add_token(new, &secret.hash(), now).await.unwrap();
+        secret.reveal().to_owned()
+    }
+
+    /// The secret of a new sign-in link.
+    pub(crate) async fn link(&self) -> String {
+        let secret = NewSecret::link().unwrap();
+        let expires = self.clock.now() + Duration::from_mins(10);
+        self.gate.db().await.unwrap().add_link(&secret.hash(), expires).await.unwrap();
+        secret.reveal().to_owned()
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass(&self, time: Duration) {
+        *self.clock.0.lock().unwrap() += time;
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ws").join(name)
+    }
+
+    /// A request of the owner's.
+    pub(crate) fn request(&self, method: &str, path: &str) -> Request {
+        self.request_as(&self.owner, method, path)
+    }
+
+    /// A request of whoever has the token.
+    pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> Request {
+        self.anonymous(method, path).header("authorization", &format!("Bearer {token}"))
+    }
+
+    /// A request of nobody.
+    pub(crate) fn anonymous(&self, method: &str, path: &str) -> Request {
+        Request::new(self.address, method, path)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        send(self.request("GET", path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        send(self.request("POST", path).json(&body)).await
+    }
+
+    /// Starts a call that asks, and gives it with the question it asks.
+    pub(crate) async fn start_asking(&self, token: &str) -> (JoinHandle<Answer>, Value) {
+        let request = self.request_as(token, "POST", "/v1/tools/ring").json(&serde_json::json!({}));
+        let call = tokio::spawn(send(request));
+        let mut question = None;
+        until("a call asks", async || {
+            let list = self.get("/v1/approvals").await.json();
+            question = list["approvals"].get(0).cloned();
+            question.is_some()
+        })
+        .await;
+        (call, question.unwrap())
+    }
+
+    /// The journal, oldest first.
+    pub(crate) fn entries(&self) -> Vec<store::Entry> {
+        let mut entries = self.gate.journal().entries(&store::Filter::default()).unwrap();
+        entries.reverse();
+        entries
+    }
+
+    /// Ends the server as a signal would.
+    pub(crate) async fn end(&mut self) {
+        self.shutdown.cancel();
+        tokio::time::timeout(PATIENCE, self.serving.take().unwrap()).await.unwrap().unwrap();
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if let Some(serving) = &self.serving {
+            serving.abort();
+        }
+    }
+}
+
+/// Whose token.
+#[derive(Clone, Copy)]
+pub(crate) struct Who {
+    pub(crate) user: &'static str,
+    pub(crate) role: Role,
+    pub(crate) agents: Option<&'static [&'static str]>,
+    pub(crate) lasts: Option<Duration>,
+}
+
+impl Who {
+    pub(crate) const OWNER: Self =
+        Self { user: "owner", role: Role::Owner, agents: None, lasts: None };
+
+    pub(crate) const fn member(user: &'static str) -> Self {
+        Self { user, role: Role::Member, agents: None, lasts: None }
+    }
+}
+
+/// Waits until `holds`.
+pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let begin = std::time::Instant::now();
+    while !holds().await {
+        assert!(begin.elapsed() < PATIENCE, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

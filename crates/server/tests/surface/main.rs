@@ -1,0 +1,23 @@
+//! The server as clients see it: a real one on a free port, spoken to byte by byte.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failed setup should fail the test"
+)]
+
+mod answering;
+mod authentication;
+mod calling;
+mod client;
+mod describing;
+mod ending;
+mod helper;
+mod hosts;
+mod limits;
+mod listing;
+mod messages;
+mod signing_in;
+mod tools;
+mod watching;

@@ -1,0 +1,168 @@
+//! `toolgate serve`.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use config::Config;
+use server::{Events, NewSecret, Parts, Reload, Server};
+use store::{Db, NewToken, TokenKind};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use toolgate::{Gate, Role, builtin};
+use world::SystemClock;
+
+use crate::{cli::Global, context, output};
+
+/// So long a sign-in link works.
+const LINK_LIFE: Duration = Duration::from_mins(10);
+
+/// Serve the gate over HTTP and WebSocket, and a page for people.
+///
+/// Ends on SIGINT or SIGTERM when the calls that run are done; a second signal ends it at once.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; by default what `server.listen` says, which is 127.0.0.1:7717 unless changed.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+}
+
+impl Serve {
+    pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        context::person()?;
+        let config = context::configuration(global)?;
+        let listen = self.listen.unwrap_or(config.server.listen.value);
+        let events = Events::new(Arc::new(SystemClock));
+        let gate = Gate::builder()
+            .tools(builtin())
+            .config(config)
+            .data(context::data(global)?)
+            .approver(events.clone())
+            .observer(events.clone())
+            .build()?;
+        let file = context::configuration_file(global);
+        let _watch = file.clone().map(|path| gate.watch(&path, config::load_with_warnings));
+        let parts = Parts {
+            gate: gate.inner().clone(),
+            agents: gate.agents().clone(),
+            reload: reload(&gate, file),
+            world: gate.world().clone(),
+            runner: gate.runner().clone(),
+            events,
+        };
+        let server = Server::bind(parts, listen).await?;
+        greet(gate.db().await?, server.address()).await?;
+        gate.agents().resume().await?;
+        let shutdown = CancellationToken::new();
+        let mut signals = Signals::new()?;
+        let mut serving = std::pin::pin!(server.run(shutdown.clone()));
+        tokio::select! {
+            () = &mut serving => {}
+            () = signals.next() => {
+                output::note("Ending. What runs may go on for a while; a second signal ends it at once.");
+                shutdown.cancel();
+                tokio::select! {
+                    () = serving => {}
+                    () = signals.next() => {}
+                }
+            }
+        }
+        gate.runner().shutdown().await;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Takes over what the file says now, and the agents that were made here.
+fn reload(gate: &Gate, file: Option<PathBuf>) -> Reload {
+    let gate = gate.clone();
+    Reload(Arc::new(move || {
+        let config = file.as_deref().map_or_else(|| Ok(Config::default()), config::load);
+        let config = config.map_err(|error| error.to_string())?;
+        gate.reload(config).map_err(|error| error.to_string())
+    }))
+}
+
+/// Says where it is and how to get in.
+async fn greet(db: &Db, address: SocketAddr) -> Result<()> {
+    let base = reachable(address);
+    output::line(format_args!("Toolgate listens on {}\n", output::bold(&base)));
+    output::line(format_args!("  Sign in   {}", link(db, &base).await?));
+    output::line(
+        "            works once, for 10 minutes, on this machine; then: toolgate tokens link",
+    );
+    if db.tokens(None).await?.is_empty() {
+        let secret = NewSecret::token()?;
+        db.add_token(first_token(), &secret.hash(), context::now()).await?;
+        output::line(format_args!("  Token     {}", secret.reveal()));
+        output::line(
+            "            the owner's, for programs, shown this once; for another: toolgate tokens add",
+        );
+    } else {
+        output::line("  Token     toolgate tokens add --name NAME");
+    }
+    if !address.ip().is_loopback() {
+        output::note(
+            "Others can reach this address, and what they send is not encrypted: put a proxy with TLS \
+             before it, and name its host in `server.hosts`.",
+        );
+    }
+    Ok(())
+}
+
+fn first_token() -> NewToken {
+    NewToken {
+        kind: TokenKind::Api,
+        name: "first".to_owned(),
+        user: "owner".to_owned(),
+        role: Role::Owner,
+        agents: None,
+        expires_at: None,
+    }
+}
+
+/// A link that signs a browser in, once. What is secret stands behind `#`, so no server ever sees it in a
+/// request line.
+pub(super) async fn link(db: &Db, base: &str) -> Result<String> {
+    let secret = NewSecret::link()?;
+    let expires = context::now().checked_add(LINK_LIFE).context("the clock is at its end")?;
+    db.add_link(&secret.hash(), expires).await?;
+    Ok(format!("{base}/#token={}", secret.reveal()))
+}
+
+/// How a browser on this machine reaches `address`.
+pub(super) fn reachable(address: SocketAddr) -> String {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, address.port()))
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        let signal = |kind| signal(kind).context("signals cannot be heard");
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
