@@ -1,6 +1,7 @@
 //! The configuration as tools see and change it, and what a restart is here.
 
 mod file;
+mod kept;
 
 use std::{
     fmt,
@@ -12,7 +13,10 @@ use agent::MAIN;
 use config::{Config, ConfigError};
 use tool::{ConfigChange, ConfigChanged, ConfigKey, ConfigValue, KeyPath, ToolError};
 
-use self::file::{ConfigFile, Replaced};
+use self::{
+    file::{ConfigFile, Replaced},
+    kept::limits_kept,
+};
 use crate::{reload::Reload, watch::Stamp};
 
 /// Somebody who changes the file by hand at the same time is not overwritten; after so many tries they
@@ -107,7 +111,8 @@ impl Inner {
         let file = self.file()?;
         let found = file.read()?;
         let text = found.as_ref().map_or("", |found| &found.text);
-        let value = config::value_at(text, file.shown(), path).map_err(refused)?;
+        let value = config::value_at(text, file.shown(), path);
+        let value = value.map_err(|error| refused(&error))?;
         let (exists, path) = (found.is_some(), path.to_string());
         Ok(ConfigValue { file: file.shown().to_owned(), exists, path, value })
     }
@@ -119,18 +124,14 @@ impl Inner {
         for _ in 0..TRIES {
             let found = file.read()?;
             let text = found.as_ref().map_or("", |found| &found.text);
-            known(change.agent(), text, file.shown())?;
-            let was = config::value_at(text, file.shown(), &path).map_err(refused)?;
-            let edited = config::edit(text, file.shown(), &path, change.value());
-            let edited = edited.map_err(|error| wrong(&error))?;
-            // Nothing is written that could not hold.
-            let config = config::parse(&edited, file.shown()).map_err(refused)?;
-            self.reload.check(&config).map_err(|error| ToolError::failed(error.to_string()))?;
+            let edited = self.edit(change, text, file.shown())?;
             if file.replace(found.as_ref(), &edited)? == Replaced::No {
                 continue;
             }
             self.take_over(&file)?;
-            let now = config::value_at(&edited, file.shown(), &path).map_err(refused)?;
+            let said = |text: &str| config::value_at(text, file.shown(), &path);
+            let was = said(text).map_err(|error| refused(&error))?;
+            let now = said(&edited).map_err(|error| refused(&error))?;
             let (created, path) = (found.is_none(), path.to_string());
             return Ok(ConfigChanged { file: file.shown().to_owned(), created, path, was, now });
         }
@@ -138,6 +139,22 @@ impl Inner {
             "`{}` is being changed by somebody else; try again later",
             file.shown()
         )))
+    }
+
+    /// The text of `file` with the change, if that can hold and changes nothing else.
+    fn edit(&self, change: &ConfigChange, text: &str, file: &str) -> Result<String, ToolError> {
+        let before = config::parse(text, file).map_err(|error| refused(&error))?;
+        known(change.agent(), &before, file)?;
+        let edited = config::edit(text, file, &change.path(), change.value());
+        let wrong = |error: ConfigError| ToolError::invalid("gateway", "", error.to_string());
+        let edited = edited.map_err(wrong)?;
+        let after = config::parse(&edited, file).map_err(wrong)?;
+        if !limits_kept(&before, &after, change.agent()) {
+            let reason = format!("`{}` would change more than itself", change.path());
+            return Err(ToolError::denied("gateway", "limits", reason));
+        }
+        self.reload.check(&after).map_err(|error| ToolError::failed(error.to_string()))?;
+        Ok(edited)
     }
 
     /// Lets hold what the file says; once more if it changed meanwhile, because whoever watches it may
@@ -166,8 +183,7 @@ impl Inner {
 }
 
 /// Refuses an agent that is not there: one agent cannot make another.
-fn known(agent: &str, text: &str, file: &str) -> Result<(), ToolError> {
-    let config = config::parse(text, file).map_err(refused)?;
+fn known(agent: &str, config: &Config, file: &str) -> Result<(), ToolError> {
     if agent == MAIN || config.agents.contains_key(agent) {
         return Ok(());
     }
@@ -177,11 +193,6 @@ fn known(agent: &str, text: &str, file: &str) -> Result<(), ToolError> {
     Err(ToolError::invalid("gateway", "path", problem))
 }
 
-fn refused(error: ConfigError) -> ToolError {
+fn refused(error: &ConfigError) -> ToolError {
     ToolError::failed(error.to_string())
-}
-
-/// What the file would be is wrong because of what the call says.
-fn wrong(error: &ConfigError) -> ToolError {
-    ToolError::invalid("gateway", "", error.to_string())
 }

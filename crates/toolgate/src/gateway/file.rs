@@ -15,8 +15,8 @@ use crate::watch::Stamp;
 
 /// Larger than any configuration a person writes.
 const MAX_BYTES: u64 = 1 << 20;
-/// A change takes less than that, so whoever holds the lock longer is not changing the file.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Shorter than the time of a call. A change takes milliseconds, and a few may be waiting.
+const PATIENCE: Duration = Duration::from_secs(20);
 const EVERY: Duration = Duration::from_millis(10);
 
 /// Only the owner's: it says how the machine is guarded.

@@ -246,7 +246,8 @@ async fn json5_is_shown_and_left_to_people() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_at_once_all_stay() {
-    let agents: String = (0..20).map(|number| format!("[agents.a{number}]\n")).collect();
+    let agents: Vec<_> = (0..20).map(|number| format!("[agents.a{number}]\n")).collect();
+    let agents = agents.concat();
     let setup = Setup::new(Person::Agrees, "toolgate.toml", Some(&agents));
     // As another process would: a gate of its own on the same file.
     let other = Gate::builder()

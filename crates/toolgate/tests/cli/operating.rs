@@ -22,6 +22,25 @@ fn errors_in_the_configuration_name_file_and_line() {
 }
 
 #[test]
+fn an_agent_changes_the_file_that_is_looked_at() {
+    let machine = Machine::new();
+    let file = machine.path("config/toolgate/toolgate.toml");
+    let got = machine.call("gateway", &json!({"action": "config.get"}));
+    let config = &got["result"]["config"];
+    assert_eq!((&config["file"], &config["exists"]), (&json!(file), &json!(false)), "{got}");
+    let args = json!({"action": "config.patch", "path": "agents.main.model", "value": "demo"});
+    assert_eq!(machine.call("gateway", &args)["error_type"], "permission_denied");
+    assert!(!file.exists());
+    let ran = machine.run(&["call", "gateway", &args.to_string(), "--yes"]);
+    assert_eq!(ran.json()["result"]["changed"]["now"], "demo", "{ran:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "[agents.main]\nmodel = \"demo\"\n");
+    let restart = json!({"action": "restart"}).to_string();
+    let ran = machine.run(&["call", "gateway", &restart, "--yes"]);
+    let message = ran.json()["message"].to_string();
+    assert!(message.contains("there is nothing to restart here"), "{message}");
+}
+
+#[test]
 fn data_goes_where_it_is_told() {
     let machine = Machine::new();
     let data = machine.path("elsewhere");
