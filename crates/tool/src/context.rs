@@ -6,8 +6,9 @@ use std::{
 };
 
 use crate::{
-    CallId, Caller, ChangeLog, Clock, Commands, Configuration, Conversations, Disk, Execution, Files, Live, Need, Net, Notebook,
-    OwnData, Plan, Redact, TaskList, ToolError, Updates, Web, own_data::Desk,
+    CallId, Caller, ChangeLog, Clock, Commands, Configuration, Conversations, Disk, Execution,
+    Files, Live, Need, Net, Notebook, OwnData, Plan, Redact, TaskList, ToolError, Updates, Web,
+    own_data::Desk,
 };
 
 /// What the gate builds a context from.

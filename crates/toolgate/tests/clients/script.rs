@@ -48,7 +48,9 @@ pub(crate) fn next(request: &Request) -> Reply {
             ("list_tasks", json!({"status": "pending"})),
         ]),
         14 => Reply::text(END),
-        other => Reply::error(400, "script", &format!("{other} results, which is not in the script")),
+        other => {
+            Reply::error(400, "script", &format!("{other} results, which is not in the script"))
+        }
     }
 }
 
