@@ -190,8 +190,9 @@ impl Inner {
             && row.get::<_, i64>("created_us")? >= since
         {
             let status = self.status(row, &mut living)?;
-            let count = counts.iter_mut().find(|(known, _)| *known == status);
-            count.into_iter().for_each(|(_, count)| *count += 1);
+            if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == status) {
+                *count += 1;
+            }
             left -= 1;
         }
         Ok(counts.into())
