@@ -254,11 +254,7 @@ impl Run<'_> {
     }
 
     /// Our results stay with the session until whoever asked brings theirs.
-    async fn park(
-        &mut self,
-        called: Vec<Called>,
-        theirs: Vec<WireCall>,
-    ) -> Result<Next, AgentError> {
+    async fn park(&self, called: Vec<Called>, theirs: Vec<WireCall>) -> Result<Next, AgentError> {
         let given = |number: usize, call: WireCall| WireCall {
             id: Some(format!("{}_{number}", self.id)),
             ..call

@@ -116,13 +116,10 @@ pub(crate) fn matched(calls: &[WireCall], mut found: Vec<WireResult>) -> Vec<Wir
             (Some(wanted), Some(id)) => wanted == id,
             _ => result.name.as_deref().is_none_or(|name| name == call.name),
         });
-        at.map(|at| found.remove(at))
-            .map(|result| WireResult {
-                id: call.id.clone(),
-                name: Some(call.name.clone()),
-                ..result
-            })
-            .unwrap_or_else(|| failed(call, "interrupted: nobody gave a result for this call"))
+        let Some(result) = at.map(|at| found.remove(at)) else {
+            return failed(call, "interrupted: nobody gave a result for this call");
+        };
+        WireResult { id: call.id.clone(), name: Some(call.name.clone()), ..result }
     };
     calls.iter().map(one).collect()
 }
