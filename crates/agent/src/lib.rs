@@ -19,6 +19,7 @@ mod repetition;
 mod resume;
 mod run;
 mod sessions;
+mod stored;
 mod transcript;
 
 pub use agents::{Agents, AgentsParts, MAIN, WeakAgents, key_of, new_id};
@@ -28,3 +29,4 @@ pub use events::{Event, Listener, Sink};
 pub use input::{Answer, Input};
 pub use model::{Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers};
 pub use names::{check_name, is_reserved, request_name, request_of_call};
+pub use stored::{NewAgent, NotStored, missing_workspace, remove_agent, store_agent};

@@ -3,7 +3,7 @@
 use std::{
     ops::Deref,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock},
     time::Duration,
 };
 
@@ -18,7 +18,7 @@ use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{
     capabilities::Everything, gateway::Gateway, hooks::Programs, key::redaction_key,
-    recovery::recover, reload::Reload, upkeep,
+    recovery::recover, reload::Reload, stored::with_stored_agents, upkeep,
 };
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
@@ -51,7 +51,7 @@ pub struct Gate {
     world: Arc<World>,
     runner: Arc<Runner>,
     agents: Agents,
-    gateway: Gateway,
+    pub(crate) gateway: Gateway,
     pub(crate) definitions: Arc<Definitions>,
 }
 
@@ -62,7 +62,7 @@ impl Gate {
     }
 
     /// Replaces policy, limits and secrets while calls run; those that wait are decided again. Roots
-    /// and what is kept stay as they were built.
+    /// and what is kept stay as they were built; only an agent that is new gets its own folder.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         self.gateway.take(config)
     }
@@ -216,7 +216,7 @@ impl GateBuilder {
     ) -> Result<Gate, BuildError> {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
-        let config = with_stored_agents(self.config, &data)?;
+        let (config, stored) = with_stored_agents(self.config, &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
         let settings = world_settings(&config, &data, &workspace);
@@ -264,27 +264,13 @@ impl GateBuilder {
             agents: agents.clone(),
             programs,
             data,
+            stored: Arc::new(Mutex::new(stored)),
         };
         reload.warn();
         let gateway = Gateway::new(reload, self.file);
         let _ = configuration.set(gateway.downgrade());
         Ok(Gate { inner, world, runner, agents, gateway, definitions: Arc::default() })
     }
-}
-
-/// With the agents that were made over the API. The file wins, and what no longer makes sense is left
-/// out.
-pub(crate) fn with_stored_agents(mut config: Config, data: &Path) -> Result<Config, BuildError> {
-    for (id, settings) in store::stored_agents(data)? {
-        if config.agents.contains_key(&id) {
-            continue;
-        }
-        match config::stored_agent(&id, &settings) {
-            Ok(agent) => drop(config.agents.insert(id, agent)),
-            Err(error) => tracing::warn!(agent = id, "an agent is left out: {error}"),
-        }
-    }
-    Ok(config)
 }
 
 /// The models there are, and what takes their keys and all other secrets out.

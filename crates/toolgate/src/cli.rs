@@ -5,10 +5,10 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat, check::Check,
-    completions::Completions, doctor::Doctor, emergency::Emergency, history::History, man::Man,
-    permissions::Permissions, policy::Policy, run::RunProgram, serve::Serve, tokens::Tokens,
-    tools::Tools, tour::Tour, undo::Undo,
+    agents::Agents, approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat,
+    check::Check, completions::Completions, doctor::Doctor, emergency::Emergency, history::History,
+    man::Man, permissions::Permissions, policy::Policy, run::RunProgram, serve::Serve,
+    sessions::Sessions, tokens::Tokens, tools::Tools, tour::Tour, undo::Undo,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Check(Check),
     Approvals(Approvals),
     Permissions(Permissions),
+    Agents(Agents),
+    Sessions(Sessions),
     Tokens(Tokens),
     Emergency(Emergency),
     Policy(Policy),

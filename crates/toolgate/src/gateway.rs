@@ -17,7 +17,7 @@ use self::{
     file::{ConfigFile, Replaced},
     kept::limits_kept,
 };
-use crate::{reload::Reload, watch::Stamp};
+use crate::{reload::Reload, stored::StoredAgents, watch::Stamp};
 
 /// Somebody who changes the file by hand at the same time is not overwritten; after so many tries they
 /// win.
@@ -65,6 +65,11 @@ impl Gateway {
     /// Takes over a configuration.
     pub(crate) fn take(&self, config: Config) -> Result<(), crate::BuildError> {
         self.0.reload.take(config)
+    }
+
+    /// Whether these are the agents made here that hold now; `None` while that changes.
+    pub(crate) fn has_stored(&self, found: &StoredAgents) -> Option<bool> {
+        self.0.reload.has_stored(found)
     }
 
     /// Says what a restart is.

@@ -40,6 +40,7 @@ mod hooks;
 mod key;
 mod recovery;
 mod reload;
+mod stored;
 mod upkeep;
 mod watch;
 mod wire;

@@ -1,8 +1,11 @@
 //! Takes over a configuration while calls run.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, TryLockError},
+};
 
-use agent::{Agents, Models};
+use agent::{Agents, MAIN, Models};
 use config::Config;
 use gate::Redactor;
 use services::Runner;
@@ -10,8 +13,9 @@ use world::{NetSettings, World};
 
 use crate::{
     BuildError,
-    build::{models, with_stored_agents},
+    build::models,
     hooks::Programs,
+    stored::{StoredAgents, with_stored_agents},
 };
 
 /// Everything that a configuration changes.
@@ -23,6 +27,8 @@ pub(crate) struct Reload {
     pub(crate) programs: Arc<Programs>,
     pub(crate) agents: Agents,
     pub(crate) data: PathBuf,
+    /// The agents made here that hold now.
+    pub(crate) stored: Arc<Mutex<StoredAgents>>,
 }
 
 impl Reload {
@@ -34,15 +40,39 @@ impl Reload {
 
     /// Lets `config` hold.
     pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
-        let config = with_stored_agents(config, &self.data)?;
+        // Held to the end, so that of two at once the later one wins as a whole.
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let (config, found) = with_stored_agents(config, &self.data)?;
         let (models, redactor) = self.check(&config)?;
+        self.settle(&config)?;
         self.agents.configure(models);
         self.world.door().configure(NetSettings::new(&config.tools.web));
         self.runner.configure(&config);
         self.programs.configure(&config);
         self.gate.configure(config, redactor);
+        *stored = found;
         self.warn();
         Ok(())
+    }
+
+    /// Agents that are new work in their own folders.
+    fn settle(&self, config: &Config) -> Result<(), BuildError> {
+        let known = self.gate.config();
+        let is_new = |id: &str| id != MAIN && !known.agents.contains_key(id);
+        for (id, agent) in config.agents.iter().filter(|(id, _)| is_new(id)) {
+            let folder = agent.workspace.as_ref().map(|folder| folder.value.as_path());
+            self.world.work_in(id, folder)?;
+        }
+        Ok(())
+    }
+
+    /// Whether these are the agents made here that hold now; `None` while that changes.
+    pub(crate) fn has_stored(&self, found: &StoredAgents) -> Option<bool> {
+        match self.stored.try_lock() {
+            Ok(stored) => Some(*stored == *found),
+            Err(TryLockError::Poisoned(stored)) => Some(*stored.into_inner() == *found),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Says once what in the policy lists does nothing.

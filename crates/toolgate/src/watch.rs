@@ -10,6 +10,7 @@ use std::{
 
 use config::{ConfigError, Loaded};
 use tokio::task::JoinHandle;
+use tool::ToolError;
 
 use crate::Gate;
 
@@ -77,6 +78,47 @@ impl Gate {
                 }
             }
         }))
+    }
+
+    /// Takes over agents that another process, such as `toolgate agents add`, made, changed or removed: by
+    /// `reload`, which may block.
+    pub fn watch_agents(
+        &self,
+        reload: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) -> Watch {
+        let (gate, reload) = (self.clone(), Arc::new(reload));
+        Watch(tokio::spawn(async move {
+            let mut seen = None;
+            loop {
+                tokio::time::sleep(EVERY).await;
+                let Ok((found, holds)) = gate.look_for_agents(seen).await else { continue };
+                match holds {
+                    // Somebody takes agents over right now; whether all of them is seen next time.
+                    None => continue,
+                    Some(true) => {}
+                    Some(false) => {
+                        let reload = reload.clone();
+                        let taken = tokio::task::spawn_blocking(move || reload()).await;
+                        if let Ok(Err(problem)) = taken {
+                            tracing::error!("the agents made here are not taken over: {problem}");
+                        }
+                    }
+                }
+                seen = Some(found);
+            }
+        }))
+    }
+
+    /// The version of the database, and whether the agents in it are those that hold now.
+    async fn look_for_agents(&self, seen: Option<i64>) -> Result<(i64, Option<bool>), ToolError> {
+        let db = self.db().await?;
+        let version = db.version()?;
+        if seen == Some(version) {
+            return Ok((version, Some(true)));
+        }
+        let found = db.agents(None).await?;
+        let found = found.into_iter().map(|agent| (agent.id, agent.settings)).collect();
+        Ok((version, self.gateway.has_stored(&found)))
     }
 
     /// Reads the file again if it is not as it was `seen`; gives how it was found, and what came of

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use policy::Protected;
@@ -33,7 +33,7 @@ use crate::{
 pub struct World {
     pub(crate) common: Arc<Common>,
     workspace: Arc<Root>,
-    agents: BTreeMap<String, Arc<Root>>,
+    agents: RwLock<BTreeMap<String, Arc<Root>>>,
     keep: Keep,
     door: Arc<Door>,
 }
@@ -84,7 +84,20 @@ impl World {
             sweeper: Sweeper::default(),
         };
         let door = Arc::new(Door::new(net));
+        let agents = RwLock::new(agents);
         Ok(Self { common: Arc::new(common), workspace, agents, keep, door })
+    }
+
+    /// Lets an agent work in a folder of its own, or where all others do. For agents that are new: a call
+    /// that waits must run where it was decided about.
+    pub fn work_in(&self, agent: &str, folder: Option<&Path>) -> Result<(), WorldError> {
+        let root = folder.map(|path| Root::open(path, &self.common.data)).transpose()?;
+        let mut agents = self.agents.write().unwrap_or_else(PoisonError::into_inner);
+        match root {
+            Some(root) => agents.insert(agent.to_owned(), Arc::new(root)),
+            None => agents.remove(agent),
+        };
+        Ok(())
     }
 
     /// The same world behind another door; for tests.
@@ -139,7 +152,8 @@ impl World {
     }
 
     pub(crate) fn workspace_of(&self, caller: &Caller) -> Workspace {
-        let root = self.agents.get(&**caller.home()).unwrap_or(&self.workspace);
+        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let root = agents.get(&**caller.home()).unwrap_or(&self.workspace);
         Workspace::new(root.clone(), caller, self.common.clone())
     }
 }

@@ -1,5 +1,6 @@
 //! Agents: those of the configuration, and those that the owner made here.
 
+use agent::{NewAgent, NotStored, remove_agent, store_agent};
 use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,17 @@ refusals! {
     NotMade { Invalid, NotFound, Conflict }
 }
 
+impl From<NotStored> for NotMade {
+    fn from(error: NotStored) -> Self {
+        match error {
+            NotStored::Invalid(_) | NotStored::NoFolder(_) => Self::Invalid(error.to_string()),
+            NotStored::Configured(_) => Self::Conflict(error.to_string()),
+            NotStored::Unknown { .. } => Self::NotFound(error.to_string()),
+            NotStored::Store(error) => error.into(),
+        }
+    }
+}
+
 /// `POST /v1/agents`.
 pub(crate) struct Add;
 
@@ -101,19 +113,10 @@ impl Endpoint for Add {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Created<Shown>, NotMade> {
         let Making { id, settings } = given.body.0;
         let settings = Value::Object(settings);
-        config::stored_agent(&id, &settings)
-            .map_err(|error| NotMade::Invalid(error.to_string()))?;
-        let (db, now) = (asked.state.gate.db().await?, asked.state.now());
-        let known = asked.state.agents.ids().contains(&id);
-        if db.agent(&id).await?.is_some() {
-            db.change_agent(&id, &settings, now).await?;
-        } else if known {
-            return Err(NotMade::Conflict(format!(
-                "`{id}` is in the configuration; change it there"
-            )));
-        } else {
-            db.add_agent(&id, asked.signed.user(), &settings, now).await?;
-        }
+        let (db, by) = (asked.state.gate.db().await?, asked.signed.user().to_owned());
+        let new = NewAgent { id, by, settings };
+        store_agent(db, &asked.state.gate.config(), &new, asked.state.now()).await?;
+        let NewAgent { id, settings, .. } = new;
         asked.state.reload().await.map_err(NotMade::Invalid)?;
         let text = |name: &str| settings.get(name).and_then(Value::as_str).map(str::to_owned);
         let (description, model) = (text("description"), text("model"));
@@ -143,9 +146,8 @@ impl Endpoint for Remove {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Removed>, NotMade> {
         let id = given.path;
-        if !asked.state.gate.db().await?.remove_agent(&id).await? {
-            return Err(NotMade::NotFound(format!("no agent `{id}` was made here")));
-        }
+        let db = asked.state.gate.db().await?;
+        remove_agent(db, &asked.state.gate.config(), &id).await?;
         asked.state.reload().await.map_err(NotMade::Invalid)?;
         Ok(Json(Removed { id }))
     }

@@ -3,6 +3,7 @@
 mod gates;
 mod grep;
 mod measure;
+mod server;
 mod spawn;
 mod views;
 mod wire;
@@ -19,7 +20,8 @@ use crate::output;
 
 /// Measure what the gate itself costs on this machine.
 ///
-/// Use a release build on an idle machine; compare ratios rather than times.
+/// Use a release build on an idle machine; compare ratios rather than times. A row about memory has
+/// `bytes` in JSON, and no times.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
     /// Only rows whose name contains this.
@@ -36,6 +38,9 @@ pub(crate) struct Row {
     name: Cow<'static, str>,
     median_ns: u64,
     p99_ns: u64,
+    /// Memory instead of time; the times are 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
     /// What it is compared with.
     baseline: Option<&'static str>,
     /// Its median through that of the baseline.
@@ -76,6 +81,9 @@ impl Bench {
         if spawn::NAMES.iter().any(|name| wanted(name)) {
             rows.extend(spawn::all().await?);
         }
+        if wanted(server::START) || wanted(server::IDLES) {
+            rows.extend(server::all()?);
+        }
         if wanted("grep.tree") {
             rows.push(grep::tree().await?);
         }
@@ -94,7 +102,15 @@ impl Bench {
 impl Row {
     fn new(name: impl Into<Cow<'static, str>>, times: Times) -> Self {
         let (median_ns, p99_ns) = times.summary();
-        Self { name: name.into(), median_ns, p99_ns, baseline: None, ratio: None, note: None }
+        Self {
+            name: name.into(),
+            median_ns,
+            p99_ns,
+            bytes: None,
+            baseline: None,
+            ratio: None,
+            note: None,
+        }
     }
 
     /// Compared with another row.
@@ -104,10 +120,14 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
+        let (median, p99) = match self.bytes {
+            Some(bytes) => (measure::shown_bytes(bytes), "-".to_owned()),
+            None => (measure::shown(self.median_ns), measure::shown(self.p99_ns)),
+        };
         vec![
             self.name.to_string(),
-            measure::shown(self.median_ns),
-            measure::shown(self.p99_ns),
+            median,
+            p99,
             self.baseline.unwrap_or("-").to_owned(),
             self.ratio.map_or_else(
                 || self.note.clone().unwrap_or_else(|| "-".to_owned()),

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod bench;
@@ -15,6 +16,7 @@ pub(crate) mod permissions;
 pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod sessions;
 pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod tour;
@@ -33,6 +35,8 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Call(command) => command.run(&global).await,
         Command::Run(command) => command.run(&global).await,
         Command::Serve(command) => command.run(&global).await,
+        Command::Agents(command) => command.run(&global).await,
+        Command::Sessions(command) => command.run(&global).await,
         Command::Tokens(command) => command.run(&global).await,
         Command::Tools(command) => command.run(&global),
         Command::Chat(command) => command.run(&global).await,

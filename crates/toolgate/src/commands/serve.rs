@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use clap::Args;
 use config::Config;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::{Events, NewSecret, Parts, Reload, Server};
 use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -36,6 +37,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::person()?;
+        raise_open_files();
         let config = context::configuration(global)?;
         let listen = self.listen.unwrap_or(config.server.listen.value);
         let events = Events::new(Arc::new(SystemClock));
@@ -48,10 +50,13 @@ impl Serve {
             .build()?;
         let file = context::configuration_file(global);
         let _watch = file.clone().map(|path| gate.watch(&path, config::load_with_warnings));
+        let reload = reload(&gate, file);
+        let taking = reload.0.clone();
+        let _agents = gate.watch_agents(move || taking());
         let parts = Parts {
             gate: gate.inner().clone(),
             agents: gate.agents().clone(),
-            reload: reload(&gate, file),
+            reload,
             world: gate.world().clone(),
             runner: gate.runner().clone(),
             events,
@@ -75,6 +80,16 @@ impl Serve {
         }
         gate.runner().shutdown().await;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Every client is an open file, and there may be many; 1,024, as is usual, are soon used up. Commands of
+/// agents get their own limit, whatever ours is.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit { current: limit.maximum, ..limit };
+    if let Err(error) = setrlimit(Resource::Nofile, most) {
+        tracing::warn!(%error, "the limit of open files cannot be raised");
     }
 }
 

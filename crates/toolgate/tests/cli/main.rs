@@ -7,6 +7,7 @@
     reason = "the real binary is started, and a failed setup should fail the test"
 )]
 
+mod agents;
 mod answering;
 mod asking;
 mod calling;
@@ -16,4 +17,5 @@ mod formats;
 mod helper;
 mod operating;
 mod remembering;
+mod sessions;
 mod suggesting;

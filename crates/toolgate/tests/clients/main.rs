@@ -9,6 +9,7 @@ mod api;
 #[path = "../../../provider/tests/sdk/installed.rs"]
 mod installed;
 mod script;
+#[expect(dead_code, reason = "other tests share it and need more of it")]
 mod served;
 mod talks;
 

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -23,29 +23,34 @@ impl Served {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
         fs::write(folder.path().join("toolgate.toml"), config).unwrap();
-        let log = fs::File::create(folder.path().join("log")).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-            .arg("--config")
-            .arg(folder.path().join("toolgate.toml"))
-            .arg("--data")
-            .arg(folder.path().join("data"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .current_dir(folder.path().join("ws"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let word = |line: String, number: usize| {
-            line.split_whitespace().nth(number).unwrap_or_default().to_owned()
-        };
-        let base = lines.find(|line| line.contains("listens on")).unwrap();
-        let token = lines.find(|line| line.contains("Token")).unwrap();
-        Self { child, base: word(base, 3), token: word(token, 1), folder }
+        let (child, base, token) = start(folder.path());
+        Self { child, base, token, folder }
     }
 
-    pub(crate) fn workspace(&self) -> std::path::PathBuf {
+    /// Another process after this one, on the same data.
+    pub(crate) fn again(&mut self) {
+        self.kill();
+        let (child, base, _) = start(self.folder.path());
+        (self.child, self.base) = (child, base);
+    }
+
+    /// As `kill -9` does it, with no chance to put anything in order.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Another command of the same person.
+    pub(crate) fn command(&self) -> Command {
+        command(self.folder.path())
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.folder.path().join("ws")
     }
 
@@ -61,7 +66,36 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    command
+        .arg("--config")
+        .arg(folder.join("toolgate.toml"))
+        .arg("--data")
+        .arg(folder.join("data"))
+        .current_dir(folder.join("ws"))
+        .stdin(Stdio::null());
+    command
+}
+
+/// The process, where it listens, and the token it showed, if it showed one.
+fn start(folder: &Path) -> (Child, String, String) {
+    let log = fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
+    let mut child = command(folder)
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let word = |line: String, number: usize| {
+        line.split_whitespace().nth(number).unwrap_or_default().to_owned()
+    };
+    let base = lines.find(|line| line.contains("listens on")).unwrap();
+    let token = lines.find(|line| line.contains("Token")).unwrap();
+    (child, word(base, 3), word(token, 1))
 }

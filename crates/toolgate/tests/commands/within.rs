@@ -97,6 +97,10 @@ fn a_command_on_the_host_is_nobody() {
         "emergency resume".to_owned(),
         "emergency override --for 1m --reason x".to_owned(),
         "call get_current_time {} --yes".to_owned(),
+        "agents add other".to_owned(),
+        "agents remove main".to_owned(),
+        "sessions remove main".to_owned(),
+        "tokens add --name x".to_owned(),
     ] {
         // Also where nobody of its family is left.
         for way in ["", "setsid --wait "] {

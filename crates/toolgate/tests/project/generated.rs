@@ -41,9 +41,13 @@ fn write_tool(page: &mut String, info: &ToolInfo) {
     let aliases = if aliases.is_empty() { "none".to_owned() } else { aliases.join(", ") };
     let (effects, seconds) = (info.effects, info.timeout.as_secs());
     writeln!(page, "Effects: {effects} · timeout: {seconds} s · also called: {aliases}\n").unwrap();
+    let parameters = info.parameters["properties"].as_object();
+    let Some(parameters) = parameters.filter(|parameters| !parameters.is_empty()) else {
+        return writeln!(page, "It takes no parameters.").unwrap();
+    };
     writeln!(page, "| parameter | type | | what it is |\n| --- | --- | --- | --- |").unwrap();
     let required: Vec<_> = info.parameters["required"].as_array().into_iter().flatten().collect();
-    for (name, schema) in info.parameters["properties"].as_object().unwrap() {
+    for (name, schema) in parameters {
         let needed = if required.iter().any(|r| *r == name) { "required" } else { "" };
         let what = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
         writeln!(page, "| `{name}` | {} | {needed} | {what} |", kind(schema)).unwrap();

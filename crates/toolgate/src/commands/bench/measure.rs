@@ -44,6 +44,12 @@ pub(super) fn shown(nanos: u64) -> String {
     }
 }
 
+/// Memory as people read it.
+#[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
+pub(super) fn shown_bytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
 /// Progress on standard error, if a person looks.
 pub(super) fn progress(name: &'static str, rounds: u64) -> ProgressBar {
     let bar = ProgressBar::new(rounds).with_message(name);

@@ -1,0 +1,110 @@
+//! `agents`: those of the file, and those that are made.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::helper::Machine;
+
+#[test]
+fn agents_are_made_shown_and_removed() {
+    let machine =
+        Machine::configured("[agents.scribe]\ndescription = \"Writes\"\nmodel = \"demo\"\n");
+    let folder = machine.path("workspace/own");
+    fs::create_dir(&folder).unwrap();
+    let ran = machine.run(&[
+        "agents",
+        "add",
+        "tester",
+        "--model",
+        "demo",
+        "--description",
+        "Tries things",
+        "--prompt",
+        "Be brief.",
+        "--workspace",
+        "own",
+        "--deny",
+        "exec",
+        "--settings",
+        r#"{"max_tokens": 100}"#,
+    ]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.stderr.contains("Agent `tester` is made."), "{ran:?}");
+    let list = machine.run(&["agents", "list", "--json"]).json();
+    let short = |id: usize| (list[id]["id"].clone(), list[id]["from"].clone());
+    assert_eq!(short(0), (json!("main"), json!("configuration")));
+    assert_eq!(short(1), (json!("scribe"), json!("configuration")));
+    assert_eq!(short(2), (json!("tester"), json!("api")));
+    assert_eq!(list[1]["settings"], json!({"description": "Writes", "model": "demo"}));
+    let shown = machine.run(&["agents", "show", "tester", "--json"]).json();
+    let settings = json!({
+        "model": "demo", "description": "Tries things", "prompt": "Be brief.",
+        "workspace": folder, "max_tokens": 100, "tools": {"deny": ["exec"]},
+    });
+    assert_eq!((&shown["settings"], &shown["owner"]), (&settings, &json!("owner")));
+    let table = machine.run(&["agents", "list"]).stdout;
+    assert!(table.contains("tester  Tries things"), "{table}");
+    let page = machine.run(&["agents", "show", "tester"]).stdout;
+    assert!(page.contains("prompt       Be brief."), "{page}");
+    // It is there for every command, in its own folder, without what it was denied.
+    let call = ["call", "write", r#"{"path": "a.txt", "content": "x"}"#, "--agent", "tester"];
+    assert_eq!(machine.run(&call).code, 0);
+    assert!(folder.join("a.txt").exists());
+    let ran =
+        machine.run(&["call", "exec", r#"{"command": "true"}"#, "--agent", "tester", "--yes"]);
+    assert_eq!(ran.json()["error_type"], "tool_not_available");
+    let ran = machine.run(&["agents", "remove", "tester"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(machine.run(&["agents", "list", "--json"]).json().as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_with_an_agent_is_said() {
+    let machine = Machine::configured("[agents.scribe]\nmodel = \"demo\"\n");
+    assert_eq!(machine.run(&["agents", "add", "tester", "--model", "demo"]).code, 0);
+    for (args, expected) in [
+        (&["agents", "show", "scrib"][..], "there is no agent `scrib`; did you mean `scribe`?"),
+        (&["agents", "show", "x"], "`toolgate agents list` shows them"),
+        (&["agents", "remove", "scribe"], "`scribe` is in the configuration; change it there"),
+        (&["agents", "remove", "main"], "`main` is in the configuration; change it there"),
+        (&["agents", "remove", "testr"], "no agent `testr` was made here; did you mean `tester`?"),
+        (&["agents", "add", "scribe"], "`scribe` is in the configuration; change it there"),
+        (&["agents", "add", "main"], "`main` is in the configuration; change it there"),
+        (
+            &["agents", "add", "tester"],
+            "there is an agent `tester` already; `--replace` changes it",
+        ),
+        (&["agents", "add", "a b"], "`a b` cannot be the name of an agent"),
+        (
+            &["agents", "add", "b", "--settings", r#"{"modl": "x"}"#],
+            "did you mean `agents.b.model`?",
+        ),
+        (&["agents", "add", "b", "--settings", "[]"], "`--settings` is no JSON object"),
+        (
+            &["agents", "add", "b", "--model", "demo", "--settings", r#"{"model": "demo"}"#],
+            "`model` is given twice",
+        ),
+        (&["agents", "add", "b", "--workspace", "/nowhere"], "`/nowhere` is not a folder"),
+    ] {
+        let ran = machine.run(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {ran:?}");
+    }
+    let ran = machine.run(&["agents", "add", "tester", "--description", "New", "--replace"]);
+    assert!(ran.stderr.contains("Agent `tester` is changed."), "{ran:?}");
+    let shown = machine.run(&["agents", "show", "tester", "--json"]).json();
+    assert_eq!(shown["settings"], json!({"description": "New"}));
+}
+
+#[test]
+fn an_agent_whose_folder_is_gone_stops_nobody_else() {
+    let machine = Machine::new();
+    let folder = machine.path("workspace/own");
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(machine.run(&["agents", "add", "a", "--workspace", "own"]).code, 0);
+    fs::remove_dir(&folder).unwrap();
+    let ran = machine.run(&["call", "get_current_time"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("an agent is left out: its folder"), "{ran:?}");
+}
