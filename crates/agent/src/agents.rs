@@ -21,13 +21,14 @@ use tool::{Caller, Clock, ItemId, ToolError, nearest};
 use crate::{
     AgentError, Answer, Event, Input, Listener, Sink,
     budget::{Budget, Limits},
+    calls::asked_in,
     lanes::{Lanes, Turn},
     model::Models,
     names::{check_name, is_request, is_reserved},
     prompt,
     repetition::Repetition,
     run::{Run, Standing},
-    transcript::failed,
+    transcript::{self, failed},
 };
 
 /// The agent that is always there.
@@ -324,10 +325,18 @@ impl Inner {
         };
         let found = tokio::task::spawn_blocking(move || journal.entries(&filter)).await;
         let entries = found.map_err(ToolError::internal)??;
-        let one = |call: &WireCall| {
-            // Newest first: an id that a provider used before means the last one.
+        let said = transcript::last_said(self.gate.db().await?, session).await?;
+        let message = said.map(|number| transcript::message_id(session, number));
+        let one = |number: usize, call: &WireCall| {
+            let asked = message.as_deref().map(|message| asked_in(message, calls, number));
+            // A provider may use an id more than once, and one that uses none is told by the message.
+            // Newest first, for what older versions recorded without one.
             let entry = entries.iter().find(|entry| {
-                entry.agent == key.agent && call.id.is_some() && entry.provider_call_id == call.id
+                let same = match &entry.message_id {
+                    Some(_) => entry.message_id == asked,
+                    None => call.id.is_some(),
+                };
+                same && entry.agent == key.agent && entry.provider_call_id == call.id
             });
             let Some(entry) = entry else {
                 return failed(
@@ -353,7 +362,7 @@ impl Inner {
                 ),
             }
         };
-        Ok(calls.iter().map(one).collect())
+        Ok(calls.iter().enumerate().map(|(number, call)| one(number, call)).collect())
     }
 }
 

@@ -57,8 +57,20 @@ fn note(call: &WireCall, tool: &str, outcome: &Outcome) -> CallNote {
     }
 }
 
-/// Runs the calls: together while they change nothing, in order where they do.
-pub(crate) async fn call_all(run: &Run<'_>, calls: &[WireCall]) -> Vec<Called> {
+/// What the journal says a call belongs to: the message of the model, and where its provider gave the
+/// call no id, which one of the message it is.
+pub(crate) fn asked_in(message: &str, calls: &[WireCall], number: usize) -> String {
+    match calls.get(number) {
+        Some(WireCall { id: None, name, .. }) => {
+            let before = calls.iter().take(number).filter(|other| other.name == *name).count();
+            format!("{message}#{name}.{before}")
+        }
+        Some(_) | None => message.to_owned(),
+    }
+}
+
+/// Runs the calls of a message: together while they change nothing, in order where they do.
+pub(crate) async fn call_all(run: &Run<'_>, message: &str, calls: &[WireCall]) -> Vec<Called> {
     let (gate, caller) = (&run.agents.gate, &run.caller);
     let mut requests = Vec::with_capacity(calls.len());
     let mut names = Vec::with_capacity(calls.len());
@@ -71,7 +83,9 @@ pub(crate) async fn call_all(run: &Run<'_>, calls: &[WireCall]) -> Vec<Called> {
         let updates =
             Updates::to(Arc::new(Told { sink: run.sink.clone(), handle: handle.clone() }));
         names.push((handle, request.name.clone()));
-        requests.push(Request { cancel: run.cancel.child_token(), updates, ..request });
+        let message_id = Some(asked_in(message, calls, number));
+        let cancel = run.cancel.child_token();
+        requests.push(Request { cancel, updates, message_id, ..request });
     }
     // Whoever watches hears of each call as it ends.
     let (done, mut ended) = mpsc::channel(calls.len().max(1));

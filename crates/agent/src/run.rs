@@ -138,13 +138,13 @@ impl Run<'_> {
             call.name = definitions.names.inward(&call.name).into_owned();
         }
         let calls = message.calls.clone();
-        self.add(Message::Model(message)).await?;
+        let number = self.add(Message::Model(message)).await?;
         if calls.is_empty() {
             return self.rest(finish).await;
         }
         let (theirs, ours): (Vec<_>, Vec<_>) =
             calls.into_iter().partition(|call| self.is_theirs(call));
-        let called = self.call(&ours).await;
+        let called = self.call(&transcript::message_id(&self.session, number), &ours).await;
         if !theirs.is_empty() {
             return self.park(called, theirs).await;
         }
@@ -189,7 +189,7 @@ impl Run<'_> {
             if all.is_empty() {
                 return Err(AgentError::Invalid("there is no message to answer".to_owned()));
             }
-            return self.add_all(all).await;
+            return self.add_all(all).await.map(drop);
         }
         let standing = self.standing();
         let mut new = transcript::fresh(input);
@@ -210,7 +210,7 @@ impl Run<'_> {
             let problem = "there is nothing new to answer: the last message is the agent's own";
             return Err(AgentError::Invalid(problem.to_owned()));
         }
-        self.add_all(new).await
+        self.add_all(new).await.map(drop)
     }
 
     fn standing(&self) -> Standing {
@@ -237,7 +237,7 @@ impl Run<'_> {
             return Ok(());
         }
         let results = self.agents.results_of_interrupted(&self.session, &open).await?;
-        self.add(Message::Results(results)).await
+        self.add(Message::Results(results)).await.map(drop)
     }
 
     /// The results of whoever asked, with ours that waited for them.
@@ -250,7 +250,7 @@ impl Run<'_> {
         };
         let all = parked.kept.iter().cloned().chain(given.into_iter().map(own_id)).collect();
         self.change(SessionChange { run: Some(json!(null)), ..SessionChange::default() }).await?;
-        self.add(Message::Results(transcript::matched(&calls, all))).await
+        self.add(Message::Results(transcript::matched(&calls, all))).await.map(drop)
     }
 
     /// Our results stay with the session until whoever asked brings theirs.
@@ -314,11 +314,11 @@ impl Run<'_> {
         Ok(Next::Done(finish, calls))
     }
 
-    /// Runs calls of ours, as many as the budget allows.
-    async fn call(&mut self, calls: &[WireCall]) -> Vec<Called> {
+    /// Runs calls of ours in a message, as many as the budget allows.
+    async fn call(&mut self, message: &str, calls: &[WireCall]) -> Vec<Called> {
         let allowed = self.budget.take_calls(calls.len());
         let (now, late) = calls.split_at_checked(allowed).unwrap_or((calls, &[]));
-        let mut called = call_all(self, now).await;
+        let mut called = call_all(self, message, now).await;
         called.extend(late.iter().map(|call| {
             Called::refused(
                 call,
@@ -490,13 +490,15 @@ impl Run<'_> {
         }
     }
 
-    async fn add(&mut self, message: Message) -> Result<(), AgentError> {
+    /// Gives the number of the message in the session.
+    async fn add(&mut self, message: Message) -> Result<u64, AgentError> {
         self.add_all(vec![message]).await
     }
 
-    /// Stored before anything is done about it, so that a restart finds it.
-    async fn add_all(&mut self, messages: Vec<Message>) -> Result<(), AgentError> {
-        transcript::add(self.db, &self.session.key, &messages, self.now()).await?;
+    /// Stored before anything is done about it, so that a restart finds it. Gives the number of the first.
+    async fn add_all(&mut self, messages: Vec<Message>) -> Result<u64, AgentError> {
+        let key = &self.session.key;
+        let number = transcript::add(self.db, key, &messages, self.now()).await?;
         for message in &messages {
             let (role, text) = match message {
                 Message::User(blocks) => ("user", compact::text_of(blocks)),
@@ -506,7 +508,7 @@ impl Run<'_> {
             self.tell(&Event::Message { role, text });
         }
         self.messages.extend(messages);
-        Ok(())
+        Ok(number)
     }
 
     async fn change(&self, change: SessionChange) -> Result<(), AgentError> {

@@ -1,6 +1,6 @@
 //! What was said in a session, as it is kept.
 
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use provider::{Message, WireCall, WireResult};
 use serde_json::{Value, json};
@@ -52,6 +52,19 @@ pub(crate) async fn add(
     });
     let new: Vec<_> = new.collect::<Result<_, serde_json::Error>>()?;
     Ok(db.add_messages(key, &new, now).await?)
+}
+
+/// Names a message of a session for the journal. One that is removed and made again counts anew.
+pub(crate) fn message_id(session: &Session, number: u64) -> String {
+    let made = session.created_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:x}.{number}", made.as_micros())
+}
+
+/// The number of the last message of the model, if it is not long ago.
+pub(crate) async fn last_said(db: &Db, session: &Session) -> Result<Option<u64>, AgentError> {
+    let last = db.last_messages(&session.key, 16).await?;
+    let said = last.iter().filter(|message| message.role == MessageRole::Model);
+    Ok(said.map(|message| message.number).max())
 }
 
 /// Adds a summary of all that came before, and gives its number.

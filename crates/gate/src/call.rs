@@ -23,6 +23,8 @@ pub struct Call {
     pub id: CallId,
     /// The id the model's provider gave it, if any.
     pub provider_call_id: Option<String>,
+    /// The message of a conversation that asks for it, if one does.
+    pub message_id: Option<String>,
     /// On whose behalf.
     pub caller: Arc<Caller>,
     /// Tool name as the caller wrote it.

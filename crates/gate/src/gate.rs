@@ -74,6 +74,8 @@ pub struct Request {
     pub args: Result<Value, String>,
     /// The id the model's provider gave it, if any.
     pub provider_call_id: Option<String>,
+    /// The message of a conversation that asks for it, if one does.
+    pub message_id: Option<String>,
     /// Where partial results go.
     pub updates: Updates,
     /// Stops the call.
@@ -107,6 +109,7 @@ impl Request {
             name: name.to_owned(),
             args,
             provider_call_id: None,
+            message_id: None,
             updates: Updates::default(),
             cancel: CancellationToken::new(),
             id: None,
@@ -382,13 +385,14 @@ impl Gate {
     }
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
-        let Request { name, args, provider_call_id, updates, cancel, id } = request;
+        let Request { name, args, provider_call_id, message_id, updates, cancel, id } = request;
         let own = args.as_ref().err().map(|problem| Err(ToolError::invalid(&name, "", problem)));
         let args = Arc::new(args.unwrap_or_default());
         let started_at = self.shared.world.clock().now();
         Call {
             id: id.unwrap_or_else(|| self.shared.ids.next()),
             provider_call_id,
+            message_id,
             caller,
             name,
             live: Arc::new(Live::new(cancel)),

@@ -51,7 +51,7 @@ pub enum ToolError {
     TimedOut(Duration),
     #[error("cancelled by the caller")]
     Cancelled,
-    #[error("interrupted: the process that ran it died; look at what it did before trying again")]
+    #[error("the process that ran it died; look at what it did before trying again")]
     Interrupted,
     #[error("`{path}` {problem}")]
     PathNotAllowed { path: String, problem: Cow<'static, str> },

@@ -1,7 +1,7 @@
 //! A process dies in the middle of a conversation, and another one goes on.
 
 use agent::Input;
-use provider::{Message, ModelMessage, WireCall};
+use provider::{Format, Message, ModelMessage, WireCall};
 use scripted::Reply;
 use serde_json::json;
 use store::{
@@ -56,6 +56,25 @@ async fn what_ran_is_told_from_the_journal_and_what_did_not_is_told_too() {
     assert_eq!(said.matches("do both").count(), 1, "{said}");
     // Nothing ran again.
     assert!(!setup.workspace().join("a.txt").exists() && !setup.workspace().join("b.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_not_taken_for_an_earlier_one_with_the_same_id() {
+    // Some servers number the calls of each answer anew, and some give them no id at all.
+    for (format, id) in [(Format::OpenAi, Some("call_1".to_owned())), (Format::Gemini, None)] {
+        let write = json!({"path": "a.txt", "content": "once"});
+        let first = Reply::call("write", write.clone());
+        let replies = vec![first, Reply::text("Done."), Reply::text("I see.")];
+        let setup = Setup::new(format, replies).await;
+        setup.say("write it").await;
+        // The next answer of the model is stored, and the process dies before its call begins.
+        left(&setup, vec![WireCall { id, name: "write".into(), args: Ok(write) }]).await;
+        let setup = setup.again();
+        setup.gate.agents().resume().await.unwrap();
+        setup.say("do both").await;
+        let said = setup.last_request();
+        assert_eq!(said.matches("it did not run").count(), 1, "{format}: {said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
