@@ -10,13 +10,13 @@ use std::{
 use arc_swap::ArcSwap;
 use config::Config;
 use gate::Gate;
-use provider::{Definitions, WireCall, WireResult};
+use provider::{Definitions, Message, WireCall, WireResult};
 use serde_json::json;
 use store::{
     Db, Filter, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState, Status,
 };
 use tokio_util::sync::CancellationToken;
-use tool::{Caller, Clock, ItemId, ToolError, nearest};
+use tool::{Caller, Cleanup, Clock, ItemId, ToolError, nearest};
 
 use crate::{
     AgentError, Answer, Event, Input, Listener, Sink,
@@ -27,7 +27,8 @@ use crate::{
     names::{check_name, is_request, is_reserved},
     prompt,
     repetition::Repetition,
-    run::{Run, Standing},
+    run::Run,
+    taking::Standing,
     transcript::{self, failed},
 };
 
@@ -74,8 +75,8 @@ pub(crate) struct Inner {
 pub(crate) enum Attached {
     /// They do; when they go, it ends.
     Yes,
-    /// It goes on by itself, also after a restart.
-    No,
+    /// It goes on by itself, also after a restart; this becomes of its session then.
+    No(Cleanup),
 }
 
 /// What a run is besides what is said.
@@ -88,6 +89,23 @@ pub(crate) struct Start {
     pub(crate) attached: Attached,
     /// Less than the agent's own time.
     pub(crate) time: Option<Duration>,
+    /// The budget of whoever set it to work.
+    pub(crate) above: Option<Arc<Budget>>,
+}
+
+impl Start {
+    /// A run that nobody waits for.
+    pub(crate) fn by_itself(cleanup: Cleanup) -> Self {
+        Self {
+            id: new_id(),
+            input: Input::default(),
+            sink: Sink::default(),
+            cancel: CancellationToken::new(),
+            attached: Attached::No(cleanup),
+            time: None,
+            above: None,
+        }
+    }
 }
 
 impl Agents {
@@ -140,7 +158,7 @@ impl Agents {
         let cancel = cancel.child_token();
         let stop = cancel.clone().drop_guard();
         let (id, time) = (input.run.clone().unwrap_or_else(new_id), None);
-        let start = Start { id, input, sink, cancel, attached: Attached::Yes, time };
+        let start = Start { id, input, sink, cancel, attached: Attached::Yes, time, above: None };
         let (inner, caller) = (self.0.clone(), caller.clone());
         // In a task of its own: whoever waits may go away, and the session is still left in order.
         let task = tokio::spawn(async move { inner.start(&caller, start).await });
@@ -199,7 +217,7 @@ impl Inner {
             let kind = kind_of(&key)?;
             db.open_session(NewSession::new(key, kind), self.clock.now()).await?
         };
-        let acting = acting(&session, caller);
+        let acting = acting(&session, caller)?;
         Ok((session, Arc::new(acting)))
     }
 
@@ -218,23 +236,51 @@ impl Inner {
             turn = self.lanes.enter(&session.key, &start.cancel) => turn,
         };
         let turn = turn.ok_or_else(|| AgentError::Busy { session: session.key.clone() })?;
-        // Once more: it may be another one by now.
-        let (session, acting) = self.open(caller).await?;
-        let (db, key) = (self.gate.db().await?, session.key.clone());
-        let journal = self.gate.journal();
+        let (db, key, journal) = (self.gate.db().await?, session.key.clone(), self.gate.journal());
         if !db.claim_session(&key, journal, self.clock.now()).await? {
             return Err(AgentError::Elsewhere { session: key });
         }
-        let result = Box::pin(self.have(session, acting, start, &turn)).await;
-        let state = match &result {
+        let result = Box::pin(self.have_in(caller, start, &turn)).await;
+        let left = self.leave_in_order(&key, &result, turn.lane.finish()).await;
+        db.release_session(&key, journal).await?;
+        left.and(result)
+    }
+
+    /// The run, in a session that nobody else changes from now on.
+    async fn have_in(
+        &self,
+        caller: &Caller,
+        start: Start,
+        turn: &Turn,
+    ) -> Result<Answer, AgentError> {
+        // Only now: it may have been another one's until a moment ago.
+        let (session, acting) = self.open(caller).await?;
+        if session.state == SessionState::Ended {
+            return Err(AgentError::Ended { session: session.key });
+        }
+        self.have(session, acting, start, turn).await
+    }
+
+    /// What a run leaves behind: how it ended, and what it was told and has not read.
+    async fn leave_in_order(
+        &self,
+        key: &SessionKey,
+        result: &Result<Answer, AgentError>,
+        unread: Vec<String>,
+    ) -> Result<(), AgentError> {
+        let (db, now) = (self.gate.db().await?, self.clock.now());
+        let unread: Vec<_> = unread.into_iter().map(Message::user).collect();
+        if !unread.is_empty() {
+            transcript::add(db, key, &unread, now).await?;
+        }
+        let state = match result {
             Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
             Ok(_) => SessionState::Idle,
             Err(_) => SessionState::Interrupted,
         };
         let change = SessionChange { state: Some(state), ..SessionChange::default() };
-        db.change_session(&key, change, self.clock.now()).await?;
-        db.release_session(&key, journal).await?;
-        result
+        db.change_session(key, change, now).await?;
+        Ok(())
     }
 
     async fn have(
@@ -244,7 +290,7 @@ impl Inner {
         start: Start,
         turn: &Turn,
     ) -> Result<Answer, AgentError> {
-        let Start { id, input, sink, cancel, attached, time } = start;
+        let Start { id, input, sink, cancel, attached, time, above } = start;
         let Input { messages, system, tools, mut options, model, run: _ } = input;
         let db = self.gate.db().await?;
         let agent = self.agent(&acting.agent)?;
@@ -262,6 +308,15 @@ impl Inner {
         let system = prompt::system(&caller, own.as_deref(), system.as_deref());
         let mut limits = limits(&agent);
         limits.time = time.map_or(limits.time, |time| time.min(limits.time));
+        let budget = Arc::new(Budget::new(limits, above));
+        if budget.counts_cost() && choice.price.is_none() {
+            return Err(AgentError::Invalid(format!(
+                "the cost of a run is limited, and what `{choice}` costs is not known; set \
+                 `providers.{0}.input_price` and `providers.{0}.output_price`",
+                choice.provider
+            )));
+        }
+        turn.lane.set_budget(budget.clone());
         self.mark(db, &session, &acting, attached).await?;
         let run = Run {
             agents: self,
@@ -273,7 +328,7 @@ impl Inner {
             system,
             theirs: tools,
             options,
-            budget: Budget::new(limits),
+            budget,
             lane: &turn.lane,
             sink,
             cancel,
@@ -296,11 +351,11 @@ impl Inner {
     ) -> Result<(), AgentError> {
         let run = session.run.clone().unwrap_or_default();
         let standing: Standing = serde_json::from_value(run).unwrap_or_default();
-        let by_itself = match attached {
-            Attached::Yes => None,
-            Attached::No => Some(acting.clone()),
+        let (by_itself, cleanup) = match attached {
+            Attached::Yes => (None, Cleanup::Keep),
+            Attached::No(cleanup) => (Some(acting.clone()), cleanup),
         };
-        let standing = Standing { by_itself, ..standing };
+        let standing = Standing { by_itself, cleanup, ..standing };
         let change = SessionChange {
             state: Some(SessionState::Running),
             run: Some(json!(standing)),
@@ -393,27 +448,40 @@ pub fn key_of(caller: &Caller) -> SessionKey {
     }
 }
 
-/// As whom the agent of a session acts when `caller` speaks there: what it was left when it was
-/// spawned holds, whoever speaks.
-fn acting(session: &Session, caller: &Caller) -> Caller {
-    let spawned: Option<Caller> = serde_json::from_value(session.rights.clone()).ok();
-    match spawned {
-        Some(spawned) if caller.parent.is_none() => {
-            Caller { sender: caller.sender.clone(), role: weaker(&spawned, caller), ..spawned }
-        }
-        // A message from another agent: both must have what is done because of it.
-        Some(spawned) => Caller { parent: Some(below(&spawned, caller)), ..spawned },
-        None => caller.clone(),
+/// As whom the agent of a session that another one started acts, as it was left then. What cannot be
+/// read is not taken for nothing: such an agent would have more than it was left.
+pub(crate) fn rights(session: &Session) -> Result<Option<Caller>, AgentError> {
+    if session.kind != SessionKind::Child && session.rights.is_null() {
+        return Ok(None);
     }
+    Ok(Some(serde_json::from_value(session.rights.clone())?))
 }
 
-/// A spawned agent below whoever spawned it and below `caller`, who speaks to it.
-fn below(spawned: &Caller, caller: &Caller) -> Arc<Caller> {
-    let Some(parent) = &spawned.parent else {
-        return Arc::new(caller.clone());
-    };
-    let grand = below(parent, caller);
-    Arc::new(Caller { parent: Some(grand), ..Caller::clone(parent) })
+/// As whom the agent of a session acts when `caller` speaks there: what it was left when it was
+/// spawned holds, whoever speaks.
+fn acting(session: &Session, caller: &Caller) -> Result<Caller, AgentError> {
+    let Some(spawned) = rights(session)? else { return Ok(caller.clone()) };
+    Ok(match &caller.parent {
+        None => Caller { sender: caller.sender.clone(), role: weaker(&spawned, caller), ..spawned },
+        // The agent itself, when it is started or goes on.
+        Some(_) if is_within(caller, &spawned) => caller.clone(),
+        // A message from another agent: both must have what is done because of it.
+        Some(sender) => below(&spawned, sender),
+    })
+}
+
+/// Whether `caller` has everything above it that `spawned` has.
+fn is_within(caller: &Caller, spawned: &Caller) -> bool {
+    let alone = |caller: &Caller| Caller { parent: None, ..caller.clone() };
+    let mut own = caller.chain().map(alone);
+    spawned.chain().map(alone).all(|above| own.next() == Some(above))
+}
+
+/// A spawned agent below whoever spawned it, and all of them below `sender`, who speaks to it.
+fn below(spawned: &Caller, sender: &Arc<Caller>) -> Caller {
+    let parent = spawned.parent.as_ref();
+    let above = parent.map_or_else(|| sender.clone(), |parent| Arc::new(below(parent, sender)));
+    Caller { parent: Some(above), ..spawned.clone() }
 }
 
 fn weaker(one: &Caller, other: &Caller) -> tool::Role {

@@ -6,6 +6,7 @@ use gate::{Found, Gate, Request};
 use provider::{CallNote, WireCall, WireResult, arguments};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 use tool::{BoxFuture, Caller, Outcome, UpdateSink, Updates};
 
 use crate::{
@@ -70,7 +71,12 @@ pub(crate) fn asked_in(message: &str, calls: &[WireCall], number: usize) -> Stri
 }
 
 /// Runs the calls of a message: together while they change nothing, in order where they do.
-pub(crate) async fn call_all(run: &Run<'_>, message: &str, calls: &[WireCall]) -> Vec<Called> {
+pub(crate) async fn call_all(
+    run: &Run<'_>,
+    stop: &CancellationToken,
+    message: &str,
+    calls: &[WireCall],
+) -> Vec<Called> {
     let (gate, caller) = (&run.agents.gate, &run.caller);
     let mut requests = Vec::with_capacity(calls.len());
     let mut names = Vec::with_capacity(calls.len());
@@ -80,11 +86,11 @@ pub(crate) async fn call_all(run: &Run<'_>, message: &str, calls: &[WireCall]) -
         let input = call.args.clone().unwrap_or_else(Value::String);
         let event = Event::Call { handle: handle.clone(), tool: request.name.clone(), input };
         run.emit(event).await;
-        let updates =
-            Updates::to(Arc::new(Told { sink: run.sink.clone(), handle: handle.clone() }));
+        let told = Told { sink: run.sink.clone(), handle: handle.clone(), run: run.cancel.clone() };
+        let updates = Updates::to(Arc::new(told));
         names.push((handle, request.name.clone()));
         let message_id = Some(asked_in(message, calls, number));
-        let cancel = run.cancel.child_token();
+        let cancel = stop.child_token();
         requests.push(Request { cancel, updates, message_id, ..request });
     }
     // Whoever watches hears of each call as it ends.
@@ -122,11 +128,13 @@ pub fn request(gate: &Gate, caller: &Caller, call: &WireCall) -> Request {
 struct Told {
     sink: Sink,
     handle: String,
+    /// Ends the run if nobody reads.
+    run: CancellationToken,
 }
 
 impl UpdateSink for Told {
     fn send<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()> {
         let event = Event::Update { handle: self.handle.clone(), text: text.to_owned() };
-        Box::pin(self.sink.send(event))
+        Box::pin(self.sink.send(event, &self.run))
     }
 }

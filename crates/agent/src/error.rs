@@ -21,6 +21,8 @@ pub enum AgentError {
     Busy { session: SessionKey },
     #[error("session `{session}` is used by another process; end that one, or use another session")]
     Elsewhere { session: SessionKey },
+    #[error("session `{session}` has ended; begin another one")]
+    Ended { session: SessionKey },
     #[error("the run was stopped")]
     Cancelled,
     #[error(transparent)]
@@ -47,6 +49,7 @@ impl From<AgentError> for ToolError {
             | AgentError::Invalid(_)
             | AgentError::Busy { .. }
             | AgentError::Elsewhere { .. }
+            | AgentError::Ended { .. }
             | AgentError::Model(_)
             | AgentError::Provider(_) => Self::failed(error.to_string()),
             AgentError::Store(_) | AgentError::Json(_) => Self::internal(error),
@@ -69,9 +72,10 @@ impl AgentError {
     pub fn facts(&self) -> (&'static str, u16) {
         match self {
             Self::UnknownAgent { .. } | Self::UnknownSession(_) => ("not_found", 404),
-            Self::SessionName { .. } | Self::Invalid(_) | Self::Provider(_) => {
-                ("validation_error", 400)
-            }
+            Self::SessionName { .. }
+            | Self::Invalid(_)
+            | Self::Ended { .. }
+            | Self::Provider(_) => ("validation_error", 400),
             Self::Busy { .. } | Self::Elsewhere { .. } => ("rate_limited", 429),
             Self::Cancelled => ("cancelled", 499),
             Self::Model(error) => error.facts(),

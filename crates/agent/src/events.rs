@@ -1,12 +1,16 @@
 //! What is told about a run while it goes on.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
-use provider::CallNote;
+use provider::{CallNote, Usage};
 use serde::Serialize;
 use serde_json::Value;
 use store::SessionKey;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+/// Whoever takes nothing for so long is taken for gone, and the run ends.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,6 +66,8 @@ pub enum Event {
         run: String,
         /// `done`, `calls`, `stopped`, `cancelled` or `failed`.
         how: &'static str,
+        /// What its models read and wrote.
+        usage: Usage,
     },
 }
 
@@ -81,10 +87,16 @@ impl Sink {
         Self(Some(sender))
     }
 
-    pub(crate) async fn send(&self, event: Event) {
-        if let Some(sender) = &self.0 {
+    /// Waits for room, but not for ever: the run that `cancel` ends is held by nobody who does not read.
+    pub(crate) async fn send(&self, event: Event, cancel: &CancellationToken) {
+        let Some(sender) = &self.0 else { return };
+        tokio::select! {
+            biased;
             // Nobody listens any more: whoever started the run will end it.
-            let _ = sender.send(event).await;
+            sent = timeout(PATIENCE, sender.send(event)) => if sent.is_err() {
+                cancel.cancel();
+            },
+            () = cancel.cancelled() => {}
         }
     }
 
@@ -95,5 +107,30 @@ impl Sink {
             Err(mpsc::error::TrySendError::Full(Event::Text { text })) => Some(text),
             Ok(()) | Err(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_ends_the_run_and_who_reads_slowly_does_not() {
+        let event = || Event::Text { text: "x".to_owned() };
+        let (sender, mut slow) = mpsc::channel(1);
+        let (sink, cancel) = (Sink::to(sender), CancellationToken::new());
+        sink.send(event(), &cancel).await;
+        let reads = async {
+            tokio::time::sleep(PATIENCE / 2).await;
+            slow.recv().await
+        };
+        tokio::join!(sink.send(event(), &cancel), reads);
+        assert!(!cancel.is_cancelled());
+        sink.send(event(), &cancel).await;
+        assert!(cancel.is_cancelled());
+        // From then on nothing is waited for.
+        let began = tokio::time::Instant::now();
+        sink.send(event(), &cancel).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }

@@ -12,6 +12,8 @@ use store::SessionKey;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
+use crate::budget::Budget;
+
 /// So many runs wait for a session; one more is refused.
 const MAX_WAITING: usize = 16;
 /// So many messages wait for a run to read them.
@@ -36,12 +38,20 @@ pub(crate) struct Lane {
 struct State {
     /// Ends the run that goes on.
     cancel: Option<CancellationToken>,
+    /// What it may use up, together with those it sets to work.
+    budget: Option<Arc<Budget>>,
     /// What it is told meanwhile.
     steering: VecDeque<String>,
     /// Agents it started that have not reported yet.
     children: usize,
     /// What they reported.
     reports: VecDeque<String>,
+}
+
+impl State {
+    fn unread(&mut self) -> Vec<String> {
+        self.steering.drain(..).chain(self.reports.drain(..)).collect()
+    }
 }
 
 /// Whether a run may end.
@@ -129,7 +139,7 @@ impl Drop for Place {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.lane.state().cancel = None;
+        self.lane.finish();
         self.lanes.leave(&self.key, &self.lane);
     }
 }
@@ -150,6 +160,16 @@ impl Lane {
         self.state().cancel.clone()
     }
 
+    /// From now on those it sets to work use up this budget, too.
+    pub(crate) fn set_budget(&self, budget: Arc<Budget>) {
+        self.state().budget = Some(budget);
+    }
+
+    /// What the run that goes on may use up, if there is one.
+    pub(crate) fn budget(&self) -> Option<Arc<Budget>> {
+        self.state().budget.clone()
+    }
+
     /// How many agents it started still work.
     pub(crate) fn children(&self) -> usize {
         self.state().children
@@ -168,9 +188,15 @@ impl Lane {
 
     /// What the run was told since it last looked: what agents it started reported, too.
     pub(crate) fn heard(&self) -> Vec<String> {
+        self.state().unread()
+    }
+
+    /// The run is over, however it came to that: it hears nothing more. Gives what it was told and has
+    /// not read.
+    pub(crate) fn finish(&self) -> Vec<String> {
         let mut state = self.state();
-        let reports: Vec<_> = state.reports.drain(..).collect();
-        state.steering.drain(..).chain(reports).collect()
+        (state.cancel, state.budget) = (None, None);
+        state.unread()
     }
 
     /// An agent was started that will report.
@@ -258,6 +284,12 @@ mod tests {
         turn.lane.report("done".into()).unwrap();
         assert_eq!(turn.lane.heard(), ["done"]);
         assert_eq!(turn.lane.close(), Closing::Closed);
+        assert_eq!(turn.lane.steer("late".into()), Err("late".to_owned()));
+        drop(turn);
+        // Nor when it ends in another way.
+        let turn = lanes.enter(&key("a"), &cancel).await.unwrap();
+        turn.lane.steer("slower".into()).unwrap();
+        assert_eq!(turn.lane.finish(), ["slower"]);
         assert_eq!(turn.lane.steer("late".into()), Err("late".to_owned()));
     }
 }

@@ -5,6 +5,7 @@
 //! Start from [`Agents`], which is spoken to, and [`Input`] and [`Answer`], which go in and come out.
 
 mod agents;
+mod asking;
 mod budget;
 mod calls;
 mod compact;
@@ -20,6 +21,7 @@ mod resume;
 mod run;
 mod sessions;
 mod stored;
+mod taking;
 mod transcript;
 
 pub use agents::{Agents, AgentsParts, MAIN, WeakAgents, key_of, new_id};
@@ -28,5 +30,5 @@ pub use error::AgentError;
 pub use events::{Event, Listener, Sink};
 pub use input::{Answer, Input};
 pub use model::{Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers};
-pub use names::{check_name, is_reserved, request_name, request_of_call};
+pub use names::{answer_id, check_name, is_reserved, request_name, request_of_call};
 pub use stored::{NewAgent, NotStored, missing_workspace, remove_agent, store_agent};

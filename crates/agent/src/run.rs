@@ -3,12 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use provider::{
-    CallNote, DefinitionList, Finish, Message, ModelMessage, Options, Prompt, Usage, WireCall,
-    WireResult,
+    CallNote, DefinitionList, Finish, Message, ModelMessage, Options, ToolChoice, Usage, WireCall,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use store::{Db, Session, SessionChange, SessionState, Spent};
+use store::{Db, Session, SessionChange, Spent};
 use tokio_util::sync::CancellationToken;
 use tool::{Block, Caller, ToolInfo};
 
@@ -25,37 +22,6 @@ use crate::{
     transcript,
 };
 
-/// A conversation is summed up when it fills this part of what its model takes.
-const FULL_PERCENT: usize = 80;
-/// What then stays as it was said.
-const KEPT_PERCENT: usize = 30;
-/// What of each message goes into a summary.
-const SUMMARY_CHARS: usize = 4_000;
-/// What the model is told when it is to sum up.
-const SUM_UP: &str = "Sum up the conversation below for yourself, so that you can go on with it without \
-having read it: what was asked, what was decided, what was done and found (names, paths, numbers, ids \
-exactly), what is open. No introduction.";
-
-/// What a session must remember to go on after whoever asked comes back, or after a restart.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Standing {
-    /// As whom it goes on by itself after a restart, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) by_itself: Option<Caller>,
-    /// Calls that whoever asked must make, and results that wait for theirs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) parked: Option<Parked>,
-}
-
-/// A turn of the model that called tools of ours and of whoever asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Parked {
-    /// Results of ours.
-    pub(crate) kept: Vec<WireResult>,
-    /// Calls of theirs: the id they were given, and the model's own.
-    pub(crate) theirs: Vec<(String, Option<String>)>,
-}
-
 /// A run that goes on.
 pub(crate) struct Run<'a> {
     pub(crate) agents: &'a Inner,
@@ -68,7 +34,7 @@ pub(crate) struct Run<'a> {
     /// Tools of whoever asked.
     pub(crate) theirs: Vec<ToolInfo>,
     pub(crate) options: Options,
-    pub(crate) budget: Budget,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) lane: &'a Lane,
     pub(crate) sink: Sink,
     pub(crate) cancel: CancellationToken,
@@ -80,7 +46,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// How a turn of the model ended.
-enum Next {
+pub(crate) enum Next {
     /// The model goes on.
     Again,
     /// The run is over.
@@ -113,7 +79,7 @@ impl Run<'_> {
             Err(AgentError::Cancelled | AgentError::Model(ModelError::Cancelled)) => "cancelled",
             Err(_) => "failed",
         };
-        self.emit(Event::Ended { run: self.id.clone(), how }).await;
+        self.emit(Event::Ended { run: self.id.clone(), how, usage: self.usage }).await;
         let (finish, calls) = ended?;
         let (session, model) = (self.session.key.clone(), self.model());
         let Self { id, text, usage, notes, .. } = self;
@@ -132,6 +98,11 @@ impl Run<'_> {
             other => other?,
         };
         let finish = said.finish.clone();
+        // Which tool to call was about the first answer: a model that must call one never ends.
+        self.options.tool_choice = match std::mem::take(&mut self.options.tool_choice) {
+            ToolChoice::Never => ToolChoice::Never,
+            ToolChoice::Auto | ToolChoice::Required | ToolChoice::Named(_) => ToolChoice::Auto,
+        };
         let mut message = ModelMessage::new(&self.choice.provider, self.choice.format, said);
         // By our own names, which the next model may have to be told in another way.
         for call in &mut message.calls {
@@ -181,99 +152,6 @@ impl Run<'_> {
         Ok((Finish::Length, Vec::new()))
     }
 
-    /// Puts what is new behind what was said before.
-    async fn take_in(&mut self, input: Vec<Message>) -> Result<(), AgentError> {
-        self.messages = transcript::load(self.db, &self.session).await?;
-        if self.messages.is_empty() {
-            let all = transcript::mend(input);
-            if all.is_empty() {
-                return Err(AgentError::Invalid("there is no message to answer".to_owned()));
-            }
-            return self.add_all(all).await.map(drop);
-        }
-        let standing = self.standing();
-        let mut new = transcript::fresh(input);
-        if let Some(parked) = standing.parked {
-            let given = take_results(&mut new);
-            self.unpark(parked, given).await?;
-        } else {
-            self.mend_end().await?;
-            // Results that answer no call of ours are those of a request that was repeated.
-            take_results(&mut new);
-        }
-        // After an interruption clients send what they had sent once more.
-        let again = self.session.state == SessionState::Interrupted && self.asked_last(&new);
-        if again || (new.is_empty() && self.waits_for_model()) {
-            return Ok(());
-        }
-        if new.is_empty() {
-            let problem = "there is nothing new to answer: the last message is the agent's own";
-            return Err(AgentError::Invalid(problem.to_owned()));
-        }
-        self.add_all(new).await.map(drop)
-    }
-
-    fn standing(&self) -> Standing {
-        let run = self.session.run.clone().unwrap_or_default();
-        serde_json::from_value(run).unwrap_or_default()
-    }
-
-    /// Whether the model has not answered what was said last.
-    fn waits_for_model(&self) -> bool {
-        matches!(self.messages.last(), Some(Message::User(_) | Message::Results(_)))
-    }
-
-    /// Whether `new` is what the user said last.
-    fn asked_last(&self, new: &[Message]) -> bool {
-        let is_user = |message: &&Message| matches!(message, Message::User(_));
-        let asked: Vec<_> = self.messages.iter().rev().filter(is_user).take(new.len()).collect();
-        !new.is_empty() && asked.iter().rev().copied().eq(new)
-    }
-
-    /// Calls without results at the end get them from the journal.
-    async fn mend_end(&mut self) -> Result<(), AgentError> {
-        let open = transcript::open_calls(&self.messages).to_vec();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let results = self.agents.results_of_interrupted(&self.session, &open).await?;
-        self.add(Message::Results(results)).await.map(drop)
-    }
-
-    /// The results of whoever asked, with ours that waited for them.
-    async fn unpark(&mut self, parked: Parked, given: Vec<WireResult>) -> Result<(), AgentError> {
-        let calls = transcript::open_calls(&self.messages).to_vec();
-        let own_id = |result: WireResult| {
-            let theirs = parked.theirs.iter();
-            let found = theirs.clone().find(|(id, _)| result.id.as_ref() == Some(id));
-            WireResult { id: found.map_or(result.id, |(_, own)| own.clone()), ..result }
-        };
-        let all = parked.kept.iter().cloned().chain(given.into_iter().map(own_id)).collect();
-        self.change(SessionChange { run: Some(json!(null)), ..SessionChange::default() }).await?;
-        self.add(Message::Results(transcript::matched(&calls, all))).await.map(drop)
-    }
-
-    /// Our results stay with the session until whoever asked brings theirs.
-    async fn park(&self, called: Vec<Called>, theirs: Vec<WireCall>) -> Result<Next, AgentError> {
-        let given = |number: usize, call: WireCall| WireCall {
-            id: Some(format!("{}_{number}", self.id)),
-            ..call
-        };
-        let ids: Vec<_> = theirs.iter().map(|call| call.id.clone()).collect();
-        let theirs: Vec<_> = theirs.into_iter().enumerate().map(|(n, c)| given(n, c)).collect();
-        let parked = Parked {
-            kept: called.into_iter().map(|called| called.kept).collect(),
-            theirs: theirs
-                .iter()
-                .map(|call| call.id.clone().unwrap_or_default())
-                .zip(ids)
-                .collect(),
-        };
-        let standing = json!(Standing { by_itself: None, parked: Some(parked) });
-        self.change(SessionChange { run: Some(standing), ..SessionChange::default() }).await?;
-        Ok(Next::Done(Finish::Calls, theirs))
-    }
-
     async fn take_results(
         &mut self,
         calls: &[WireCall],
@@ -318,7 +196,7 @@ impl Run<'_> {
     async fn call(&mut self, message: &str, calls: &[WireCall]) -> Vec<Called> {
         let allowed = self.budget.take_calls(calls.len());
         let (now, late) = calls.split_at_checked(allowed).unwrap_or((calls, &[]));
-        let mut called = call_all(self, message, now).await;
+        let mut called = self.call_in_time(message, now).await;
         called.extend(late.iter().map(|call| {
             Called::refused(
                 call,
@@ -330,10 +208,21 @@ impl Run<'_> {
         called
     }
 
+    /// Calls that are under way when the time of the run is up are stopped.
+    async fn call_in_time(&self, message: &str, calls: &[WireCall]) -> Vec<Called> {
+        let stop = self.cancel.child_token();
+        let mut called = std::pin::pin!(call_all(self, &stop, message, calls));
+        tokio::select! {
+            biased;
+            called = &mut called => return called,
+            () = tokio::time::sleep_until(self.budget.until()) => stop.cancel(),
+        }
+        called.await
+    }
+
     /// What the run was told since it last looked.
     async fn hear(&mut self) -> Result<(), AgentError> {
         for text in self.lane.heard() {
-            self.emit(Event::Message { role: "user", text: text.clone() }).await;
             self.add(Message::User(vec![Block::Text(text)])).await?;
         }
         Ok(())
@@ -352,38 +241,8 @@ impl Run<'_> {
         Arc::new(self.agents.definitions.joined(format, &ours, &self.theirs))
     }
 
-    fn is_theirs(&self, call: &WireCall) -> bool {
+    pub(crate) fn is_theirs(&self, call: &WireCall) -> bool {
         self.theirs.iter().any(|tool| *tool.name == *call.name)
-    }
-
-    /// Asks the model; a conversation that has become too long is summed up first.
-    async fn ask(
-        &mut self,
-        definitions: &DefinitionList,
-    ) -> Result<provider::Assembled, AgentError> {
-        if self.is_full() {
-            self.compact().await?;
-        }
-        let mut summed_up = false;
-        loop {
-            match self.stream(definitions).await {
-                Err(ModelError::ContextTooLong { .. }) if !summed_up => {
-                    summed_up = true;
-                    self.compact().await?;
-                }
-                other => return Ok(other?),
-            }
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        compact::tokens(&self.messages) > self.share(FULL_PERCENT)
-    }
-
-    /// This part of what the model takes, in tokens.
-    fn share(&self, percent: usize) -> usize {
-        usize::try_from(self.choice.context_tokens).unwrap_or(usize::MAX).saturating_mul(percent)
-            / 100
     }
 
     /// `provider/model`.
@@ -391,112 +250,19 @@ impl Run<'_> {
         self.choice.to_string()
     }
 
-    async fn stream(
-        &mut self,
-        definitions: &DefinitionList,
-    ) -> Result<provider::Assembled, ModelError> {
-        let prompt = Prompt {
-            provider: &self.choice.provider,
-            model: &self.choice.model,
-            system: Some(&self.system),
-            messages: &self.messages,
-            tools: Some(definitions),
-            options: &self.options,
-        };
-        let (mut said, mut late) = (String::new(), String::new());
-        let (sink, begun) = (self.sink.clone(), !self.text.is_empty());
-        let mut on_text = |piece: &str| {
-            let gap = if begun && said.is_empty() { "\n\n" } else { "" };
-            said.push_str(piece);
-            let text = format!("{late}{gap}{piece}");
-            late = sink.offer(text).unwrap_or_default();
-        };
-        let models = self.agents.models.load_full();
-        let until = tokio::time::sleep_until(self.budget.until());
-        let answer = tokio::select! {
-            answer = models.stream(&self.choice, &prompt, &self.cancel, &mut on_text) => answer,
-            () = until => Err(ModelError::Cancelled),
-        };
-        if !late.is_empty() {
-            self.sink.send(Event::Text { text: late }).await;
-        }
-        if !said.is_empty() {
-            if begun {
-                self.text.push_str("\n\n");
-            }
-            self.text.push_str(&said);
-        }
-        let answer = answer?;
-        self.spend(answer.usage.unwrap_or_default()).await;
-        Ok(answer)
-    }
-
-    async fn spend(&mut self, usage: Usage) {
-        let cost = self.choice.price.map_or(0, |price| price.cost_micros(&usage));
-        self.usage = plus(self.usage, usage);
-        self.budget.spend(usage.input.saturating_add(usage.output), cost);
-        self.account(Spent {
-            input_tokens: usage.input,
-            output_tokens: usage.output,
-            cost_micros: cost,
-            calls: 0,
-        })
-        .await;
-    }
-
-    async fn account(&self, spent: Spent) {
+    pub(crate) async fn account(&self, spent: Spent) {
         if let Err(error) = self.db.spend(&self.session.key, spent).await {
             tracing::warn!(%error, "what a session used could not be counted");
         }
     }
 
-    /// Replaces the beginning of the conversation by a summary.
-    async fn compact(&mut self) -> Result<(), AgentError> {
-        let Some(at) = compact::cut(&self.messages, self.share(KEPT_PERCENT)) else {
-            return Ok(());
-        };
-        let tail = self.messages.split_off(at);
-        let head = std::mem::take(&mut self.messages);
-        let summary = self.sum_up(&head).await;
-        let number =
-            transcript::add_summary(self.db, &self.session.key, &summary, self.now()).await?;
-        transcript::add(self.db, &self.session.key, &tail, self.now()).await?;
-        let from = SessionChange { context_from: Some(number), ..SessionChange::default() };
-        self.change(from).await?;
-        self.session.context_from = number;
-        self.messages = transcript::load(self.db, &self.session).await?;
-        Ok(())
-    }
-
-    /// The model sums up; if it cannot, the beginnings of the messages must do.
-    async fn sum_up(&mut self, head: &[Message]) -> String {
-        let text = compact::as_text(head, SUMMARY_CHARS);
-        let asked = [Message::User(vec![Block::Text(format!("{SUM_UP}\n\n{text}"))])];
-        let prompt = Prompt {
-            provider: &self.choice.provider,
-            model: &self.choice.model,
-            system: None,
-            messages: &asked,
-            tools: None,
-            options: &Options::default(),
-        };
-        let models = self.agents.models.load_full();
-        match models.stream(&self.choice, &prompt, &self.cancel, &mut |_| ()).await {
-            Ok(answer) if !answer.text.trim().is_empty() => {
-                self.spend(answer.usage.unwrap_or_default()).await;
-                answer.text
-            }
-            Ok(_) | Err(_) => compact::as_text(head, 200),
-        }
-    }
-
     /// Gives the number of the message in the session.
-    async fn add(&mut self, message: Message) -> Result<u64, AgentError> {
+    pub(crate) async fn add(&mut self, message: Message) -> Result<u64, AgentError> {
         self.add_all(vec![message]).await
     }
 
     /// Stored before anything is done about it, so that a restart finds it. Gives the number of the first.
-    async fn add_all(&mut self, messages: Vec<Message>) -> Result<u64, AgentError> {
+    pub(crate) async fn add_all(&mut self, messages: Vec<Message>) -> Result<u64, AgentError> {
         let key = &self.session.key;
         let number = transcript::add(self.db, key, &messages, self.now()).await?;
         for message in &messages {
@@ -511,7 +277,7 @@ impl Run<'_> {
         Ok(number)
     }
 
-    async fn change(&self, change: SessionChange) -> Result<(), AgentError> {
+    pub(crate) async fn change(&self, change: SessionChange) -> Result<(), AgentError> {
         self.db.change_session(&self.session.key, change, self.now()).await?;
         Ok(())
     }
@@ -521,46 +287,24 @@ impl Run<'_> {
         let gap = if self.text.is_empty() { "" } else { "\n\n" };
         self.text.push_str(gap);
         self.text.push_str(&text);
-        self.sink.send(Event::Text { text: format!("{gap}{text}") }).await;
+        self.sink.send(Event::Text { text: format!("{gap}{text}") }, &self.cancel).await;
     }
 
     pub(crate) async fn emit(&self, event: Event) {
         self.tell(&event);
-        self.sink.send(event).await;
+        self.sink.send(event, &self.cancel).await;
     }
 
     fn tell(&self, event: &Event) {
         self.agents.tell(&self.session.key, event);
     }
 
-    fn now(&self) -> std::time::SystemTime {
+    pub(crate) fn now(&self) -> std::time::SystemTime {
         self.agents.clock.now()
     }
-}
-
-/// The results in what is new, taken out.
-fn take_results(new: &mut Vec<Message>) -> Vec<WireResult> {
-    let (mut results, mut rest) = (Vec::new(), Vec::new());
-    for message in std::mem::take(new) {
-        match message {
-            Message::Results(found) => results.extend(found),
-            other @ (Message::User(_) | Message::Model(_)) => rest.push(other),
-        }
-    }
-    *new = rest;
-    results
 }
 
 /// How long a call took, for the guard against repetition.
 pub(crate) fn took(note: &CallNote) -> Duration {
     Duration::from_millis(note.duration_ms)
-}
-
-fn plus(one: Usage, other: Usage) -> Usage {
-    Usage {
-        input: one.input.saturating_add(other.input),
-        output: one.output.saturating_add(other.output),
-        cache_read: one.cache_read.saturating_add(other.cache_read),
-        cache_write: one.cache_write.saturating_add(other.cache_write),
-    }
 }

@@ -12,13 +12,17 @@ use crate::AgentError;
 /// The most that goes to a model at once; a session is summed up long before.
 const MAX_MESSAGES: u32 = 10_000;
 
+/// Among so many the last message of the model is looked for.
+const LAST_MESSAGES: u32 = 500;
+
 /// How the beginning of a conversation that was summed up is told to the model.
 const SUMMARY: &str = "Summary of what was said before:";
 
 /// What still goes to the model.
 pub(crate) async fn load(db: &Db, session: &Session) -> Result<Vec<Message>, AgentError> {
     let stored = db.messages(&session.key, session.context_from, MAX_MESSAGES).await?;
-    stored.iter().filter_map(|message| read(message).transpose()).collect()
+    let messages = stored.iter().filter_map(|message| read(message).transpose());
+    Ok(in_order(messages.collect::<Result<_, _>>()?))
 }
 
 /// A message as a model gets it; notes are for people.
@@ -42,15 +46,7 @@ pub(crate) async fn add(
     messages: &[Message],
     now: SystemTime,
 ) -> Result<u64, AgentError> {
-    let new = messages.iter().map(|message| {
-        let role = match message {
-            Message::User(_) => MessageRole::User,
-            Message::Model(_) => MessageRole::Model,
-            Message::Results(_) => MessageRole::Results,
-        };
-        Ok(NewMessage { role, content: serde_json::to_value(message)? })
-    });
-    let new: Vec<_> = new.collect::<Result<_, serde_json::Error>>()?;
+    let new: Vec<_> = messages.iter().map(stored).collect::<Result<_, _>>()?;
     Ok(db.add_messages(key, &new, now).await?)
 }
 
@@ -62,20 +58,40 @@ pub(crate) fn message_id(session: &Session, number: u64) -> String {
 
 /// The number of the last message of the model, if it is not long ago.
 pub(crate) async fn last_said(db: &Db, session: &Session) -> Result<Option<u64>, AgentError> {
-    let last = db.last_messages(&session.key, 16).await?;
+    let last = db.last_messages(&session.key, LAST_MESSAGES).await?;
     let said = last.iter().filter(|message| message.role == MessageRole::Model);
     Ok(said.map(|message| message.number).max())
 }
 
-/// Adds a summary of all that came before, and gives its number.
-pub(crate) async fn add_summary(
+/// From now on a summary stands for all that came before, followed by `tail`. Gives its number.
+pub(crate) async fn replace(
     db: &Db,
     key: &SessionKey,
-    text: &str,
+    (summary, tail): (&str, &[Message]),
     now: SystemTime,
 ) -> Result<u64, AgentError> {
-    let summary = NewMessage { role: MessageRole::Summary, content: json!({"text": text}) };
-    Ok(db.add_messages(key, &[summary], now).await?)
+    let summary = NewMessage { role: MessageRole::Summary, content: json!({"text": summary}) };
+    let mut all = vec![summary];
+    for message in tail {
+        all.push(stored(message)?);
+    }
+    Ok(db.begin_anew(key, &all, now).await?)
+}
+
+/// Whether a message stands for what was said before.
+pub(crate) fn is_summary(message: &Message) -> bool {
+    let Message::User(blocks) = message else { return false };
+    matches!(blocks.as_slice(), [Block::Text(text)] if text.starts_with(SUMMARY))
+}
+
+/// As it is kept.
+fn stored(message: &Message) -> Result<NewMessage, serde_json::Error> {
+    let role = match message {
+        Message::User(_) => MessageRole::User,
+        Message::Model(_) => MessageRole::Model,
+        Message::Results(_) => MessageRole::Results,
+    };
+    Ok(NewMessage { role, content: serde_json::to_value(message)? })
 }
 
 /// What is new in a conversation as whoever asks knows it: all that comes after the model's last
@@ -86,12 +102,28 @@ pub(crate) fn fresh(incoming: Vec<Message>) -> Vec<Message> {
     incoming.into_iter().skip(begin).collect()
 }
 
-/// The calls at the end that have no result.
+/// The calls that have no result yet; what was said since does not change that.
 pub(crate) fn open_calls(messages: &[Message]) -> &[WireCall] {
-    match messages.last() {
+    let last = messages.iter().rev().find(|message| !matches!(message, Message::User(_)));
+    match last {
         Some(Message::Model(said)) => &said.calls,
         Some(Message::User(_) | Message::Results(_)) | None => &[],
     }
+}
+
+/// Results right behind their calls: what somebody said while they were awaited comes after them.
+pub(crate) fn in_order(messages: Vec<Message>) -> Vec<Message> {
+    let mut ordered: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let said = |other: &Message| !matches!(other, Message::User(_));
+        let calls = ordered.iter().rposition(said);
+        let at = match (&message, calls.map(|at| (at, ordered.get(at)))) {
+            (Message::Results(_), Some((at, Some(Message::Model(_))))) => at + 1,
+            _ => ordered.len(),
+        };
+        ordered.insert(at, message);
+    }
+    ordered
 }
 
 /// Makes sure that every call has its result right after it, and every result its call: models
@@ -178,6 +210,17 @@ mod tests {
         assert_eq!(fresh(all), [user("c"), user("d")]);
         assert_eq!(fresh(vec![user("a")]), [user("a")]);
         assert!(fresh(vec![user("a"), model("b", &[])]).is_empty());
+    }
+
+    #[test]
+    fn what_is_said_while_results_are_awaited_comes_after_them() {
+        let asked = vec![user("a"), model("", &["1"]), user("report")];
+        assert_eq!(open_calls(&asked).len(), 1);
+        let answered = [asked, vec![results(&["1"]), user("b")]].concat();
+        let expected = [user("a"), model("", &["1"]), results(&["1"]), user("report"), user("b")];
+        assert_eq!(in_order(answered), expected);
+        assert!(open_calls(&expected).is_empty());
+        assert_eq!(in_order(expected.to_vec()), expected);
     }
 
     #[test]

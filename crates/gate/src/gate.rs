@@ -305,6 +305,15 @@ impl Gate {
         Ok(())
     }
 
+    /// From now on the session of `caller` has read something that nobody here vouches for.
+    pub async fn distrust(&self, caller: &Caller, source: &str) -> Result<(), ToolError> {
+        let Shared { trust, db, .. } = &*self.shared;
+        let now = self.shared.world.clock().now();
+        db.get().await?.remember_source(caller, source, self.shared.ids.next(), now).await?;
+        trust.forget_sources(caller);
+        Ok(())
+    }
+
     /// Approvals and permissions.
     pub async fn db(&self) -> Result<&Db, ToolError> {
         Ok(self.shared.db.get().await?)

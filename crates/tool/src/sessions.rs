@@ -74,6 +74,9 @@ pub struct SessionInfo {
     /// The last messages, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_messages: Vec<MessageInfo>,
+    /// The untrusted content that may stand in them.
+    #[serde(skip)]
+    pub untrusted: Option<String>,
 }
 
 /// A message of a session.

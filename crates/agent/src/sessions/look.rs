@@ -5,7 +5,7 @@ use store::{
     ApprovalFilter, Message as StoredMessage, Session, SessionFilter, SessionKey, SessionKind,
     Which, shown_time,
 };
-use tool::{Caller, History, MessageInfo, SessionInfo, SessionQuery, WithTools};
+use tool::{Caller, History, MessageInfo, SessionInfo, SessionQuery, SessionSettings, WithTools};
 
 use super::parse_key;
 use crate::{
@@ -32,7 +32,9 @@ impl Inner {
         let opened = |seen_by: &str| {
             let own = config.agents.get(seen_by);
             let own = own.and_then(|own| own.sessions.as_ref());
-            own.is_some_and(|names| names.iter().any(|name| name.value == agent))
+            own.is_some_and(|names| {
+                names.iter().any(|name| name.value == agent || name.value == "*")
+            })
         };
         caller.agents().all(|caller| *caller.agent == *agent || opened(&caller.agent))
     }
@@ -75,6 +77,45 @@ impl Inner {
         }
     }
 
+    /// The same, if `caller` may change it: its own, and those of agents it started.
+    pub(crate) async fn changeable(
+        &self,
+        caller: &Caller,
+        key: Option<&str>,
+    ) -> Result<Session, AgentError> {
+        let (session, own) = (self.own_or(caller, key).await?, key_of(caller));
+        if session.key == own || self.is_below(&session, &own).await? {
+            return Ok(session);
+        }
+        let key = &session.key;
+        Err(AgentError::Invalid(format!("`{key}` is another agent's; it can be read, not changed")))
+    }
+
+    /// An agent chooses among the models of its provider: policy is laid down by provider, and a model
+    /// does not choose its own policy.
+    pub(crate) fn check_provider(
+        &self,
+        caller: &Caller,
+        session: &Session,
+        settings: &SessionSettings,
+    ) -> Result<(), AgentError> {
+        let Some(model) = &settings.model else { return Ok(()) };
+        let agent = self.agent(&session.key.agent)?;
+        let models = self.models.load();
+        let now = match &caller.provider {
+            Some(provider) if session.key == key_of(caller) => provider.to_string(),
+            Some(_) | None => models.pick(Some(&agent), session.model.as_deref())?.provider,
+        };
+        let wanted = models.pick(Some(&agent), Some(model))?.provider;
+        if wanted == now {
+            return Ok(());
+        }
+        Err(AgentError::Invalid(format!(
+            "`{model}` is a model of `{wanted}`, and the session uses `{now}`; only a person can \
+             change the provider"
+        )))
+    }
+
     pub(crate) async fn list(
         &self,
         caller: &Caller,
@@ -112,6 +153,7 @@ impl Inner {
             if query.messages > 0 {
                 let history = self.history(&session, query.messages, WithTools::No).await?;
                 shown.last_messages = history.messages;
+                shown.untrusted = history.untrusted;
             }
             infos.push(shown);
         }
@@ -185,6 +227,7 @@ pub(crate) fn info(session: &Session) -> SessionInfo {
         created_at: shown_time(session.created_at),
         active_at: shown_time(session.active_at),
         last_messages: Vec::new(),
+        untrusted: None,
     }
 }
 

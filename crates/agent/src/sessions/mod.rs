@@ -101,7 +101,8 @@ impl Sessions for Agents {
         settings: SessionSettings,
     ) -> BoxFuture<'a, Result<SessionInfo, ToolError>> {
         Box::pin(async move {
-            let session = self.0.own_or(caller, key).await?;
+            let session = self.0.changeable(caller, key).await?;
+            self.0.check_provider(caller, &session, &settings)?;
             self.set(&session, settings).await?;
             let changed = self.0.own_or(caller, key).await?;
             Ok(self.0.status(&changed).await?)

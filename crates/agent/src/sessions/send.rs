@@ -4,13 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use store::{Session, SessionFilter};
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-use tool::{Addressee, Caller, SendMessage, SendStatus, Sent};
+use tool::{Addressee, Caller, Cleanup, SendMessage, SendStatus, Sent};
 
 use super::look::caller_of;
 use crate::{
-    AgentError, Answer, Input, Sink,
-    agents::{Attached, Inner, Start, key_of, new_id},
+    AgentError, Answer, Input,
+    agents::{Inner, Start, key_of, new_id, rights},
 };
 
 impl Inner {
@@ -79,7 +78,7 @@ impl Inner {
         let text = format!("[Message from `{from}`]\n{text}");
         // Only an agent of its own is told something in the middle of its work: a run that goes on
         // has its own rights, whoever speaks.
-        let own = self.is_own(caller, session).await?;
+        let own = is_own(caller, session)?;
         let text = match self.lanes.find(&key).filter(|_| own) {
             Some(lane) => match lane.steer(text) {
                 Ok(()) => {
@@ -116,12 +115,6 @@ impl Inner {
         })
     }
 
-    /// Whether `caller` started the agent of this session, so that its rights are within its own.
-    async fn is_own(&self, caller: &Caller, session: &Session) -> Result<bool, AgentError> {
-        let below = self.descendants(&key_of(caller)).await?;
-        Ok(below.iter().any(|found| found.key == session.key))
-    }
-
     /// A run that nobody waits for.
     pub(crate) fn detached(
         self: Arc<Self>,
@@ -130,9 +123,14 @@ impl Inner {
         input: Input,
         time: Option<Duration>,
     ) -> tokio::task::JoinHandle<Result<Answer, AgentError>> {
-        let cancel = CancellationToken::new();
-        let (id, sink, attached) = (id.to_owned(), Sink::default(), Attached::No);
-        let start = Start { id, input, sink, cancel, attached, time };
+        let above = caller.parent.as_deref().and_then(|above| self.lanes.find(&key_of(above)));
+        let start = Start {
+            id: id.to_owned(),
+            input,
+            time,
+            above: above.and_then(|lane| lane.budget()),
+            ..Start::by_itself(Cleanup::Keep)
+        };
         tokio::spawn(async move {
             let answer = Box::pin(self.start(&caller, start)).await;
             if let Err(error) = &answer {
@@ -142,6 +140,13 @@ impl Inner {
             answer
         })
     }
+}
+
+/// Whether the agent of this session is below this very caller, so that its rights are within its own.
+/// That the caller's session started it is not enough: others may speak there, with fewer rights.
+fn is_own(caller: &Caller, session: &Session) -> Result<bool, AgentError> {
+    let spawned = rights(session)?;
+    Ok(spawned.is_some_and(|spawned| spawned.chain().skip(1).any(|above| above == caller)))
 }
 
 /// Whoever speaks in a session because `caller` sent something there: its agent, below `caller`.

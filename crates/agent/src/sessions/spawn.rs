@@ -11,8 +11,8 @@ use tool::{Caller, Cleanup, Left, SendStatus, Spawn, SpawnContext, Spawned};
 
 use super::look::caller_of;
 use crate::{
-    AgentError, Answer, Input, Sink,
-    agents::{Attached, Inner, Start, key_of, new_id},
+    AgentError, Answer, Input,
+    agents::{Inner, Start, key_of, new_id},
     transcript,
 };
 
@@ -58,10 +58,10 @@ impl Inner {
         let start = Start {
             id: id.clone(),
             input: Input::text(&spawn.task),
-            sink: Sink::default(),
             cancel,
-            attached: Attached::No,
             time: spawn.timeout,
+            above: parent.and_then(|lane| lane.budget()),
+            ..Start::by_itself(spawn.cleanup)
         };
         let inner = self.clone();
         let (above, cleanup) = (key_of(caller), spawn.cleanup);
@@ -139,38 +139,52 @@ impl Inner {
         cleanup: Cleanup,
         answer: Result<Answer, AgentError>,
     ) {
-        if let Err(error) = self.report(child, above, cleanup, answer).await {
-            tracing::warn!(%error, session = %key_of(child), "what an agent reported was lost");
-        }
-    }
-
-    async fn report(
-        &self,
-        child: &Caller,
-        above: &SessionKey,
-        cleanup: Cleanup,
-        answer: Result<Answer, AgentError>,
-    ) -> Result<(), AgentError> {
-        let (db, key, now) = (self.gate.db().await?, key_of(child), self.clock.now());
-        let session = db.session(&key).await?;
-        let label = session.and_then(|session| session.label).unwrap_or_default();
-        let text = match answer {
-            Ok(answer) => format!("[Agent `{key}` {label} is done. Its report:]\n{}", answer.text),
-            Err(error) => format!("[Agent `{key}` {label} did not finish: {error}]"),
-        };
-        // What it has read may stand in the report.
-        self.gate.inherit_sources(child, &caller_of(above)).await?;
+        let key = key_of(child);
+        let lost = |error| format!("[Agent `{key}` is done, but its report was lost: {error}]");
+        let text = self.report(child, above, answer).await.unwrap_or_else(lost);
+        // Whatever happened, nobody waits for it any longer.
         let unread = match self.lanes.find(above) {
             Some(lane) => lane.report(text).err(),
             None => Some(text),
         };
+        if let Err(error) = self.leave(&key, (above, unread), cleanup).await {
+            tracing::warn!(%error, session = %key, "what an agent left was not put in order");
+        }
+    }
+
+    /// What those above are told.
+    async fn report(
+        &self,
+        child: &Caller,
+        above: &SessionKey,
+        answer: Result<Answer, AgentError>,
+    ) -> Result<String, AgentError> {
+        let key = key_of(child);
+        let session = self.gate.db().await?.session(&key).await?;
+        let label = session.and_then(|session| session.label).unwrap_or_default();
+        // What it has read may stand in the report.
+        self.gate.inherit_sources(child, &caller_of(above)).await?;
+        Ok(match answer {
+            Ok(answer) => format!("[Agent `{key}` {label} is done. Its report:]\n{}", answer.text),
+            Err(error) => format!("[Agent `{key}` {label} did not finish: {error}]"),
+        })
+    }
+
+    /// A report that nobody was there to read waits in the session, and the child's own may go.
+    async fn leave(
+        &self,
+        key: &SessionKey,
+        (above, unread): (&SessionKey, Option<String>),
+        cleanup: Cleanup,
+    ) -> Result<(), AgentError> {
+        let db = self.gate.db().await?;
         if let Some(text) = unread
             && db.session(above).await?.is_some()
         {
-            transcript::add(db, above, &[Message::user(text)], now).await?;
+            transcript::add(db, above, &[Message::user(text)], self.clock.now()).await?;
         }
         if cleanup == Cleanup::Delete {
-            db.remove_session(&key).await?;
+            db.remove_session(key).await?;
         }
         Ok(())
     }

@@ -70,15 +70,16 @@ impl Inner {
         all.extend(self.descendants(&top.key).await?);
         let db = self.gate.db().await?;
         for session in &all {
-            if let Some(lane) = self.lanes.find(&session.key) {
-                lane.stop();
-            }
             let ended = SessionChange {
                 state: Some(SessionState::Ended),
                 run: Some(serde_json::Value::Null),
                 ..SessionChange::default()
             };
             db.change_session(&session.key, ended, self.clock.now()).await?;
+            // After that: a run that begins from now on sees that it has ended.
+            if let Some(lane) = self.lanes.find(&session.key) {
+                lane.stop();
+            }
         }
         Ok(all.iter().map(|session| session.key.to_string()).collect())
     }

@@ -4,7 +4,7 @@ use agent::{Event, Listener};
 use serde_json::json;
 use store::SessionKey;
 
-use super::{Events, fields, kind};
+use super::{Events, Who, fields, kind};
 
 /// What of a message is told; all of it is in the session.
 const MOST_CHARS: usize = 4_000;
@@ -19,8 +19,8 @@ impl Listener for Events {
                 let text: String = text.chars().take(MOST_CHARS).collect();
                 (kind::SESSION_MESSAGE, fields(json!({"role": role, "text": text})))
             }
-            Event::Ended { run, how } => {
-                (kind::SESSION_ENDED, fields(json!({"run": run, "how": how})))
+            Event::Ended { run, how, usage } => {
+                (kind::SESSION_ENDED, fields(json!({"run": run, "how": how, "usage": usage})))
             }
             // Calls are told by the gate, and pieces of text to whoever asked for them.
             Event::Text { .. }
@@ -29,6 +29,7 @@ impl Listener for Events {
             | Event::Called { .. } => return,
         };
         params.insert("session".to_owned(), json!(session.to_string()));
-        self.tell(kind, &session.user.as_str().into(), params);
+        let who = Who { user: session.user.as_str().into(), agent: session.agent.as_str().into() };
+        self.tell(kind, who, params);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use sqlx::{Row, sqlite::SqliteRow};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     Db, Message, NewMessage, SessionKey,
@@ -24,32 +24,26 @@ impl Db {
         now: SystemTime,
     ) -> Result<u64, StoreError> {
         let mut write = self.begin().await?;
-        let found = sqlx::query(
-            "UPDATE sessions SET messages = messages + ?4, active_at = max(active_at, ?5)
-             WHERE user = ?1 AND agent = ?2 AND name = ?3
-             RETURNING number, messages - ?4 AS first",
-        )
-        .bind(&key.user)
-        .bind(&key.agent)
-        .bind(&key.name)
-        .bind(stored(messages.len() as u64))
-        .bind(micros(now))
-        .fetch_optional(&mut *write)
-        .await?;
-        let found = found.ok_or_else(|| StoreError::UnknownSession(key.clone()))?;
-        let (session, first): (i64, _) = (found.try_get("number")?, count(&found, "first")?);
-        for (number, NewMessage { role, content }) in (first..).zip(messages) {
-            sqlx::query(
-                "INSERT INTO messages (session, number, role, content, at) VALUES (?, ?, ?, ?, ?)",
-            )
+        let (_, first) = add(&mut write, key, messages, now).await?;
+        write.commit().await?;
+        Ok(first)
+    }
+
+    /// Adds messages that stand for all before them: from now on the model gets these. All of it or
+    /// nothing; returns the number of the first.
+    pub async fn begin_anew(
+        &self,
+        key: &SessionKey,
+        messages: &[NewMessage],
+        now: SystemTime,
+    ) -> Result<u64, StoreError> {
+        let mut write = self.begin().await?;
+        let (session, first) = add(&mut write, key, messages, now).await?;
+        sqlx::query("UPDATE sessions SET context_from = ? WHERE number = ?")
+            .bind(stored(first))
             .bind(session)
-            .bind(stored(number))
-            .bind(role.name())
-            .bind(content.to_string())
-            .bind(micros(now))
             .execute(&mut *write)
             .await?;
-        }
         write.commit().await?;
         Ok(first)
     }
@@ -95,6 +89,42 @@ impl Db {
         .await?;
         rows.iter().rev().map(read).collect()
     }
+}
+
+/// Adds messages to a session; gives its number and that of the first of them.
+async fn add(
+    write: &mut SqliteConnection,
+    key: &SessionKey,
+    messages: &[NewMessage],
+    now: SystemTime,
+) -> Result<(i64, u64), StoreError> {
+    let found = sqlx::query(
+        "UPDATE sessions SET messages = messages + ?4, active_at = max(active_at, ?5)
+             WHERE user = ?1 AND agent = ?2 AND name = ?3
+             RETURNING number, messages - ?4 AS first",
+    )
+    .bind(&key.user)
+    .bind(&key.agent)
+    .bind(&key.name)
+    .bind(stored(messages.len() as u64))
+    .bind(micros(now))
+    .fetch_optional(&mut *write)
+    .await?;
+    let found = found.ok_or_else(|| StoreError::UnknownSession(key.clone()))?;
+    let (session, first): (i64, _) = (found.try_get("number")?, count(&found, "first")?);
+    for (number, NewMessage { role, content }) in (first..).zip(messages) {
+        sqlx::query(
+            "INSERT INTO messages (session, number, role, content, at) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(session)
+        .bind(stored(number))
+        .bind(role.name())
+        .bind(content.to_string())
+        .bind(micros(now))
+        .execute(&mut *write)
+        .await?;
+    }
+    Ok((session, first))
 }
 
 fn read(row: &SqliteRow) -> Result<Message, StoreError> {

@@ -65,7 +65,7 @@ impl Db {
         self.known_session(&key).await
     }
 
-    /// Changes what is given, and notes that something happened.
+    /// Changes what is given, and notes that something happened. One that has ended stays ended.
     pub async fn change_session(
         &self,
         key: &SessionKey,
@@ -76,7 +76,7 @@ impl Db {
         let json = |value: Option<Value>| value.map(|value| value.to_string());
         // JSON `null` is a text too, so that it is told from what is not given.
         let found = sqlx::query(
-            "UPDATE sessions SET state = coalesce(?4, state), label = coalesce(?5, label),
+            "UPDATE sessions SET state = iif(state = ?12, state, coalesce(?4, state)), label = coalesce(?5, label),
              model = coalesce(?6, model), metadata = coalesce(?7, metadata),
              rights = coalesce(?8, rights), run = nullif(coalesce(?9, run), 'null'),
              context_from = coalesce(?10, context_from), active_at = max(active_at, ?11)
@@ -93,6 +93,7 @@ impl Db {
         .bind(json(run))
         .bind(context_from.map(stored))
         .bind(micros(now))
+        .bind(SessionState::Ended.name())
         .fetch_optional(&self.pool)
         .await?;
         read(&found.ok_or_else(|| StoreError::UnknownSession(key.clone()))?)

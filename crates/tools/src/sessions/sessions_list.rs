@@ -92,6 +92,10 @@ impl Tool for SessionsList {
             search: self.search,
         };
         let sessions = ctx.sessions().reading()?.list(ctx.caller(), query).await?;
-        Ok(ToolOutput::json(Listed { count: sessions.len(), sessions }))
+        let untrusted: Vec<_> =
+            sessions.iter().filter_map(|session| session.untrusted.clone()).collect();
+        let output = ToolOutput::json(Listed { count: sessions.len(), sessions });
+        let untrusted = (!untrusted.is_empty()).then(|| untrusted.join("; "));
+        Ok(ToolOutput { untrusted, ..output })
     }
 }
