@@ -3,9 +3,10 @@
 use agent::Input;
 use scripted::{Reply, Request};
 use serde_json::json;
+use store::{SessionChange, SessionKey};
 use tool::Sessions as _;
 
-use crate::helper::{Setup, owner};
+use crate::helper::{Setup, in_session, owner};
 
 /// Whether the request is of a child: it was told so.
 fn is_child(request: &Request) -> bool {
@@ -129,4 +130,101 @@ async fn what_a_parent_has_read_follows_its_child_and_comes_back() {
     let name = below[0].session_key.strip_prefix("agent:main:").unwrap();
     let child = toolgate::Caller { session: name.into(), ..owner("main") };
     assert_eq!(&*setup.gate.sources(&child).await.unwrap(), [source.to_owned()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_child_starts_a_child_and_each_is_as_deep_as_it_is() {
+    // The task says how deep the agent is that gets it.
+    let setup = Setup::answering("[tools.subagents]\nmax_depth = 2\n", |request| {
+        let said = request.body.to_string();
+        let deepest = said.contains("level 2");
+        match (results(request), deepest) {
+            (0, true) => Reply::call("sessions_spawn", json!({"task": "level 3"})),
+            (0, false) if is_child(request) => {
+                Reply::call("sessions_spawn", json!({"task": "level 2"}))
+            }
+            (0, false) => Reply::call("sessions_spawn", json!({"task": "level 1"})),
+            _ => Reply::text("done"),
+        }
+    })
+    .await;
+    setup.say("go").await;
+    let below = setup.gate.agents().children(&owner("main")).await.unwrap();
+    assert_eq!(below.len(), 2, "{below:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_was_ended_stays_ended() {
+    let setup = Setup::answering("", |request| match (is_child(request), results(request)) {
+        (true, 0) => Reply::call("nap", json!({})),
+        (false, 0) => Reply::call("sessions_spawn", json!({"task": "x", "label": "sleeper"})),
+        (false, 1) => Reply::call("subagents", json!({"action": "kill", "target": "sleeper"})),
+        (true | false, _) => Reply::text("over"),
+    })
+    .await;
+    setup.say("go").await;
+    let agents = setup.gate.agents();
+    let below = agents.children(&owner("main")).await.unwrap();
+    assert_eq!(&*below[0].state, "ended");
+    let name = below[0].session_key.strip_prefix("agent:main:").unwrap();
+    let refused = setup.run(&in_session(name), Input::text("wake up")).await.unwrap_err();
+    assert!(refused.to_string().contains("has ended"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_whose_rights_cannot_be_read_does_nothing() {
+    let setup = Setup::answering("", |request| match (is_child(request), results(request)) {
+        (false, 0) => Reply::call("sessions_spawn", json!({"task": "x"})),
+        (true | false, _) => Reply::text("done"),
+    })
+    .await;
+    setup.say("go").await;
+    let below = setup.gate.agents().children(&owner("main")).await.unwrap();
+    let name = below[0].session_key.strip_prefix("agent:main:").unwrap();
+    let (db, key) = (setup.gate.db().await.unwrap(), SessionKey::new("owner", "main", name));
+    for rights in [json!(null), json!({"user": 7}), json!("all")] {
+        let change = SessionChange { rights: Some(rights), ..SessionChange::default() };
+        db.change_session(&key, change, std::time::UNIX_EPOCH).await.unwrap();
+        let asked = setup.model.requests().len();
+        setup.run(&in_session(name), Input::text("go on")).await.unwrap_err();
+        assert_eq!(setup.model.requests().len(), asked);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn those_below_use_up_what_those_above_may_use() {
+    let config = "[agents.main.limits]\ncalls = 4\n";
+    let setup = Setup::answering(config, |request| match (is_child(request), results(request)) {
+        (false, 0) => Reply::call("sessions_spawn", json!({"task": "x"})),
+        (true, done) => Reply::call("ls", json!({"path": ".", "depth": done + 1})),
+        (false, _) => Reply::text("I wait."),
+    })
+    .await;
+    let answer = setup.say("go").await;
+    assert!(answer.text.contains("used up its 4 calls"), "{}", answer.text);
+    let filter = store::Filter { tool: Some("ls".into()), ..store::Filter::default() };
+    assert_eq!(setup.gate.journal().entries(&filter).unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_speaks_in_a_session_with_fewer_rights_does_not_steer_its_agents() {
+    let setup = Setup::answering("", |request| match (is_child(request), results(request)) {
+        (true, 0) => Reply::call("nap", json!({})),
+        (false, 0) => Reply::call("sessions_spawn", json!({"task": "x", "label": "sleeper"})),
+        (true | false, _) => Reply::text("done"),
+    })
+    .await;
+    let (agents, cancel) = (setup.gate.agents(), tokio_util::sync::CancellationToken::new());
+    let caller = owner("main");
+    let run = agents.run(&caller, Input::text("go"), agent::Sink::default(), &cancel);
+    let speak = async {
+        setup.model.requested(3).await;
+        // As a call over HTTP would come: the same session, but not the same rights.
+        let other = toolgate::Caller { channel: Some("http".into()), ..owner("main") };
+        let sent = agents.steer(&other, "sleeper", "delete it all").await.unwrap();
+        // A run of its own, below whoever sent it, that waits for its turn.
+        assert!(sent.run_id.is_some(), "{sent:?}");
+        cancel.cancel();
+    };
+    let (_, ()) = tokio::join!(run, speak);
 }

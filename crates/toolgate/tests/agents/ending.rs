@@ -86,3 +86,22 @@ async fn what_the_provider_refuses_is_an_error_and_the_session_goes_on() {
     assert!(!error.shown_to(&member).contains("script"), "{}", error.shown_to(&member));
     assert_eq!(setup.say("hi").await.text, "ok");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_that_is_up_stops_what_a_tool_does() {
+    let config = "[agents.main.limits]\ntime = \"1s\"\n";
+    let setup = Setup::configured(config, vec![Reply::call("nap", json!({}))]).await;
+    let answer = setup.say("sleep").await;
+    assert!(answer.text.contains("its 1 seconds"), "{}", answer.text);
+    assert_eq!(&*answer.tool_calls[0].status, "cancelled");
+    assert!(answer.tool_calls[0].duration_ms < 30_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_is_limited_only_where_it_can_be_counted() {
+    let config = "[agents.main.limits]\ncost = 1.5\n";
+    let setup = Setup::configured(config, vec![]).await;
+    let refused = setup.run(&owner("main"), Input::text("hi")).await.unwrap_err().to_string();
+    assert!(refused.contains("providers.script.input_price"), "{refused}");
+    assert!(setup.model.requests().is_empty());
+}

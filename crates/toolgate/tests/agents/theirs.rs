@@ -1,7 +1,9 @@
 //! Tools of whoever asks.
 
+use std::time::Duration;
+
 use agent::Input;
-use provider::{Finish, Message, WireResult};
+use provider::{Finish, Message, Options, ToolChoice, WireResult};
 use scripted::Reply;
 use serde_json::json;
 use tool::{Block, ToolInfo};
@@ -75,4 +77,54 @@ async fn who_brings_a_tool_of_the_same_name_gets_its_calls() {
     let input = Input { tools, ..Input::text("read it") };
     let answer = setup.run(&owner("main"), input).await.unwrap();
     assert_eq!((answer.calls.len(), answer.tool_calls.len()), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_reports_meanwhile_costs_no_result() {
+    let setup = Setup::answering("", |request| {
+        let said = request.body.to_string();
+        if said.contains("Another agent started you") {
+            return Reply::text("I found a pen.").after(Duration::from_millis(200));
+        }
+        match said.matches("tool_call_id").count() {
+            0 => Reply::call("sessions_spawn", json!({"task": "look"})),
+            1 => Reply::calls([
+                ("get_weather", json!({"city": "Rome"})),
+                ("read", json!({"path": "hello.txt"})),
+            ]),
+            _ => Reply::text("All is told."),
+        }
+    })
+    .await;
+    let answer = setup.run(&owner("main"), asked("both, please")).await.unwrap();
+    let id = answer.calls[0].id.clone().unwrap();
+    // The report comes while the client still looks at the sky.
+    for _ in 0..600 {
+        if format!("{:?}", setup.history("main").await).contains("a pen") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let input = Input { messages: vec![result(&id)], tools: weather(), ..Input::default() };
+    assert_eq!(setup.run(&owner("main"), input).await.unwrap().text, "All is told.");
+    let said = setup.last_request();
+    for part in ["sunny", "hello", "I found a pen."] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(!said.contains("nobody gave a result"), "{said}");
+    // What their tools bring in is nobody's that we know.
+    let read = setup.gate.sources(&owner("main")).await.unwrap();
+    assert_eq!(&*read, ["the client's tool `get_weather`".to_owned()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_must_be_called_must_be_called_once() {
+    let replies = vec![Reply::call("read", json!({"path": "hello.txt"})), Reply::text("hello")];
+    let setup = Setup::configured("", replies).await;
+    let options = Options { tool_choice: ToolChoice::Required, ..Options::default() };
+    let input = Input { options, ..Input::text("read it") };
+    setup.run(&owner("main"), input).await.unwrap();
+    let asked = setup.model.requests();
+    assert!(asked[0].body["tool_choice"] == "required", "{}", asked[0].body);
+    assert!(asked[1].body["tool_choice"] != "required", "{}", asked[1].body);
 }
