@@ -31,6 +31,14 @@ pub enum EffectivePermission {
 }
 
 impl EffectivePermission {
+    /// The agent it is about.
+    pub fn agent(&self) -> &str {
+        match self {
+            Self::Decided(permission) => &permission.agent,
+            Self::Default { agent, .. } => agent,
+        }
+    }
+
     fn by_default(user: &str, agent: &str, capability: Capability) -> Self {
         let role = if user == OWNER { Role::Owner } else { Role::Member };
         let state = default_permission(role, capability);

@@ -9,6 +9,8 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, ItemId};
 
+use crate::auth::Sees;
+
 /// The calls that run in this process, whatever surface they came by.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
@@ -20,20 +22,13 @@ pub(crate) struct Running {
 
 #[derive(Debug)]
 struct Call {
-    user: Arc<str>,
+    caller: Arc<Caller>,
     cancel: CancellationToken,
-}
-
-/// Whose calls may be stopped.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Whose<'a> {
-    Everybodys,
-    Of(&'a str),
 }
 
 impl Running {
     pub(crate) fn begin(&self, id: CallId, caller: &Arc<Caller>, cancel: &CancellationToken) {
-        let call = Call { user: caller.user.clone(), cancel: cancel.clone() };
+        let call = Call { caller: caller.clone(), cancel: cancel.clone() };
         self.calls().insert(id, call);
     }
 
@@ -45,13 +40,10 @@ impl Running {
         }
     }
 
-    /// Stops a call. Says whether there was one to stop.
-    pub(crate) fn cancel(&self, id: CallId, whose: Whose<'_>) -> bool {
+    /// Stops a call that somebody sees. Says whether there was one to stop.
+    pub(crate) fn cancel(&self, id: CallId, sees: &Sees) -> bool {
         let calls = self.calls();
-        let own = |call: &&Call| match whose {
-            Whose::Everybodys => true,
-            Whose::Of(user) => *call.user == *user,
-        };
+        let own = |call: &&Call| sees.covers(&call.caller.user, &call.caller.agent);
         let found = calls.get(&id).filter(own);
         found.inspect(|call| call.cancel.cancel()).is_some()
     }

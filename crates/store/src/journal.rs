@@ -140,13 +140,14 @@ impl Journal {
         self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.entries(filter))
     }
 
-    /// How the calls stand that were recorded at `since` or later, of one user or of all. Blocks.
+    /// How the calls stand that were recorded at `since` or later, of one user and of some agents, or of
+    /// all. Blocks.
     pub fn counts(
         &self,
         since: SystemTime,
-        user: Option<&str>,
+        whose: (Option<&str>, Option<&[String]>),
     ) -> Result<Vec<(Status, u64)>, StoreError> {
-        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.counts(since, user))
+        self.inner.as_ref().map_or(Ok(Vec::new()), |inner| inner.counts(since, whose))
     }
 
     /// What a call changed: one list per change record, in order. Blocks.

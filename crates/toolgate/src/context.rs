@@ -30,7 +30,7 @@ pub(crate) fn configuration_file(global: &Global) -> Option<PathBuf> {
 }
 
 /// The same, or where the user's own would be.
-fn configuration_place(global: &Global) -> Option<PathBuf> {
+pub(crate) fn configuration_place(global: &Global) -> Option<PathBuf> {
     configuration_file(global).or_else(|| config::paths().config)
 }
 
@@ -93,7 +93,8 @@ pub(crate) fn idle_gate(global: &Global, config: Config) -> Result<Gate> {
     Ok(builder(global, config)?.journal(Journal::null()).build()?)
 }
 
-fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
+/// What every gate of a command is put together from.
+pub(crate) fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
     let builder = Gate::builder().tools(builtin()).config(config).data(data(global)?);
     Ok(configuration_place(global).into_iter().fold(builder, GateBuilder::configuration_file))
 }

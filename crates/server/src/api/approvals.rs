@@ -18,7 +18,11 @@ use super::{
     input::{Empty, Json as JsonBody},
     output::Json,
 };
-use crate::{auth::Signed, problem::refusals, state::State};
+use crate::{
+    auth::{Sees, Signed},
+    problem::refusals,
+    state::State,
+};
 
 /// So many are listed at most,
 const MOST: u32 = 500;
@@ -82,10 +86,11 @@ pub(crate) async fn list(
     if !(1..=MOST).contains(&limit) {
         return Err(NotListed::Invalid(format!("`limit` must be from 1 to {MOST}")));
     }
-    let everybodys = signed.is_owner() || which == Which::Pending && may_answer(state, signed);
-    let user = (!everybodys).then(|| signed.user().to_owned());
-    let filter = ApprovalFilter { which, user, limit };
-    let approvals = state.gate.db().await?.approvals(&filter, state.now()).await?;
+    let answers = which == Which::Pending && may_answer(state, signed);
+    let sees = if answers { Sees::Everything } else { signed.sees() };
+    let filter = ApprovalFilter { which, user: sees.user().map(str::to_owned), limit };
+    let db = state.gate.db().await?;
+    let approvals = db.approvals_of(sees.agents(), &filter, state.now()).await?;
     Ok(Approvals { approvals })
 }
 
@@ -119,8 +124,8 @@ impl Endpoint for Show {
         let found = state.gate.db().await?.approval(&given.path, state.now()).await?;
         let seen = |approval: &Approval| {
             let open = approval.status == ApprovalStatus::Pending;
-            let own = approval.request.user == signed.user();
-            signed.is_owner() || own || open && may_answer(state, signed)
+            let Approval { request, .. } = approval;
+            signed.sees().covers(&request.user, &request.agent) || open && may_answer(state, signed)
         };
         found.filter(seen).map(Json).ok_or_else(|| NotShown::NotFound(unknown(&given.path)))
     }

@@ -63,16 +63,13 @@ impl Endpoint for Read {
     }
 }
 
-/// Artifacts lie with the user whose call it was. The owner may look at everybody's.
+/// Artifacts lie with the user whose call it was, if somebody sees that call.
 async fn owner_of(asked: &Asked, id: &str) -> Result<Option<Caller>, NotRead> {
-    let own = asked.signed.person();
-    if asked.signed.sees().is_some() {
-        return Ok(Some(own));
-    }
     let call = id.get(..CALL_LENGTH).and_then(|call| call.parse::<CallId>().ok());
     let Some(call) = call else { return Ok(None) };
-    let entry = calls::entry(&asked.state, call).await?;
-    Ok(entry.map(|entry| Caller { user: entry.user_id.into(), ..own }))
+    let (entry, sees) = (calls::entry(&asked.state, call).await?, asked.signed.sees());
+    let entry = entry.filter(|entry| sees.covers(&entry.user_id, &entry.agent));
+    Ok(entry.map(|entry| Caller { user: entry.user_id.into(), ..asked.signed.person() }))
 }
 
 /// Part of a file: from here, to there or to the end.

@@ -31,7 +31,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 refusals! {
     /// Why no call is made.
-    NoCall { Forbidden, Invalid }
+    NoCall { Forbidden, Invalid, NotFound }
 }
 
 from_problem!(NoCall);
@@ -50,7 +50,7 @@ impl Endpoint for Call {
     type Refusal = NoCall;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Called, NoCall> {
-        let caller = asked.signed.caller(&asked.headers)?;
+        let caller = asked.caller()?;
         let Arguments(text) = given.body;
         let mut request = Request::from_text(&given.path, &text);
         let id = asked.state.gate.next_id();

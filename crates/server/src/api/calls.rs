@@ -14,6 +14,7 @@ use super::{
     output::{Json, OfCall},
 };
 use crate::{
+    auth::Sees,
     problem::{Nothing, refusals},
     state::State,
 };
@@ -93,20 +94,28 @@ fn filter(asked: &Asked, wanted: Wanted) -> Result<Filter, String> {
     if !(1..=MOST).contains(&limit) {
         return Err(format!("`limit` must be from 1 to {MOST}"));
     }
-    let user = match asked.signed.sees() {
-        Some(own) => Some(own.to_owned()),
-        None => user,
-    };
+    let sees = asked.signed.sees();
+    let user = sees.user().map(str::to_owned).or(user);
+    let agents = within(&sees, agent);
     Ok(Filter {
         tool,
         status: status.map(|status| status.parse::<Status>()).transpose()?,
         since: since.map(|since| time(&since, asked.state.now())).transpose()?,
         user,
         session,
-        agent,
+        agents,
         before: cursor.map(|cursor| cursor.parse()).transpose()?,
         limit,
     })
+}
+
+/// The agent that is asked for, as far as somebody sees it; without one, all that they see.
+pub(super) fn within(sees: &Sees, agent: Option<String>) -> Option<Vec<String>> {
+    let allowed = |name: &String| sees.agents().is_none_or(|seen| seen.contains(name));
+    match agent {
+        Some(agent) => Some(Some(agent).filter(allowed).into_iter().collect()),
+        None => sees.agents().map(<[_]>::to_vec),
+    }
 }
 
 /// `1h` ago, or a time.
@@ -139,8 +148,8 @@ impl Endpoint for Show {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Entry>, NotShown> {
         let entry = entry(&asked.state, given.path).await?;
-        let own =
-            entry.filter(|entry| asked.signed.sees().is_none_or(|user| entry.user_id == user));
+        let sees = asked.signed.sees();
+        let own = entry.filter(|entry| sees.covers(&entry.user_id, &entry.agent));
         own.map(Json).ok_or_else(|| NotShown::NotFound(unknown(given.path)))
     }
 }
@@ -202,12 +211,12 @@ impl Endpoint for Cancel {
     type Refusal = NotCancelled;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Cancelled>, NotCancelled> {
-        let (call, signed) = (given.path, &asked.signed);
-        if asked.state.events.running.cancel(call, signed.stops()) {
+        let (call, sees) = (given.path, asked.signed.sees());
+        if asked.state.events.running.cancel(call, &sees) {
             return Ok(Json(Cancelled { call_id: call, cancelled: true }));
         }
         let entry = entry(&asked.state, call).await?;
-        let own = entry.filter(|entry| signed.sees().is_none_or(|user| entry.user_id == user));
+        let own = entry.filter(|entry| sees.covers(&entry.user_id, &entry.agent));
         Err(match own {
             Some(entry) => NotCancelled::Conflict(format!(
                 "call `{call}` does not run in this server; it is `{}`",

@@ -63,7 +63,7 @@ async fn speak(
     let turn = match names {
         Ok((agent, session)) => {
             let request = chat::Asked { format, signed, agent, session, path, body, now };
-            request.decode(&state.agents).await
+            request.decode(&state.agents, &state.gate.config()).await
         }
         Err(problem) => Err(Refused::Problem(problem)),
     };

@@ -71,7 +71,7 @@ impl Endpoint for Check {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Answered>, NotChecked> {
         let JsonBody(wanted) = given.body;
-        let caller = asked.signed.caller(&asked.headers)?;
+        let caller = asked.caller()?;
         let checked = match given.path.as_str() {
             "call" => call(&asked, &caller, wanted.value).await?,
             "schema" => return schema(&asked.state.gate.config(), wanted).map(Json),

@@ -11,7 +11,13 @@ use super::{
     openapi::Described,
     output::Answer,
 };
-use crate::{auth::Signed, problem::Refusal, state::State};
+use tool::Caller;
+
+use crate::{
+    auth::{self, Signed},
+    problem::{Problem, Refusal},
+    state::State,
+};
 
 /// Who may use an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +58,13 @@ pub(crate) struct Asked {
     pub(crate) state: State,
     pub(crate) signed: Signed,
     pub(crate) headers: HeaderMap,
+}
+
+impl Asked {
+    /// Who makes a call, as the headers name them.
+    pub(crate) fn caller(&self) -> Result<Caller, Problem> {
+        self.signed.caller(&self.state.gate.config(), auth::names(&self.headers)?)
+    }
 }
 
 /// What was sent.

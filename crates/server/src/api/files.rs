@@ -24,7 +24,7 @@ pub(crate) struct Where {
 
 refusals! {
     /// Why nothing is written.
-    NotWritten { Forbidden, Invalid }
+    NotWritten { Forbidden, Invalid, NotFound }
 }
 
 from_problem!(NotWritten);
@@ -43,7 +43,7 @@ impl Endpoint for Write {
     type Refusal = NotWritten;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<OfCall, NotWritten> {
-        let caller = asked.signed.caller(&asked.headers)?;
+        let caller = asked.caller()?;
         let args = json!({"path": given.query.path, "content": given.body.0});
         let request = Request::new("write", args);
         Ok(OfCall(calling::call(&asked.state, &asked.signed, &caller, request).await))

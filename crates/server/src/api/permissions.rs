@@ -47,9 +47,11 @@ impl Endpoint for List {
 
 /// The permissions somebody sees.
 pub(crate) async fn list(state: &State, signed: &Signed) -> Result<Permissions, Nothing> {
-    let rows = state.gate.db().await?.permissions(signed.sees()).await?;
+    let rows = state.gate.db().await?.permissions(signed.sees().user()).await?;
     let agents = state.gate.config().agents.keys().cloned().collect::<Vec<_>>();
-    Ok(Permissions { permissions: effective_permissions(signed.user(), agents, rows) })
+    let mut permissions = effective_permissions(signed.user(), agents, rows);
+    permissions.retain(|permission| signed.may_use(permission.agent()));
+    Ok(Permissions { permissions })
 }
 
 /// A decision about a capability.

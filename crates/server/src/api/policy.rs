@@ -58,6 +58,10 @@ impl Endpoint for Explain {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Explanation>, NotExplained> {
         let (gate, query) = (&asked.state.gate, given.query);
+        if let Some(agent) = &query.agent {
+            let known = asked.signed.check_agent(&gate.config(), agent);
+            known.map_err(|problem| NotExplained::NotFound(problem.message().to_owned()))?;
+        }
         let explained = gate.explain(&caller(&query), &query.tool);
         let unknown = || {
             let snapshot = gate.registry().snapshot();

@@ -14,6 +14,7 @@ use super::{
     endpoint::{Asked, Endpoint, Given, Who},
     input::{Empty, Json as JsonBody},
     output::Json,
+    tools::from_problem,
 };
 use crate::problem::refusals;
 
@@ -22,8 +23,10 @@ const MOST: u32 = 200;
 
 refusals! {
     /// Why nothing is shown or changed.
-    NoSession { NotFound, Invalid, Conflict, TooMany }
+    NoSession { NotFound, Invalid, Forbidden, Conflict, TooMany }
 }
+
+from_problem!(NoSession);
 
 impl From<AgentError> for NoSession {
     fn from(error: AgentError) -> Self {
@@ -332,7 +335,7 @@ impl Endpoint for Say {
 /// Who speaks in the session with this key.
 fn speaker(asked: &Asked, key: &str) -> Result<Caller, NoSession> {
     let key = SessionKey::parse(asked.signed.user(), key).map_err(NoSession::Invalid)?;
-    let caller = asked.signed.caller_in(Some(&key.agent), Some(&key.name));
-    let caller = caller.map_err(|problem| NoSession::Invalid(problem.message().to_owned()))?;
+    let config = asked.state.gate.config();
+    let caller = asked.signed.speaker(&config, (Some(&key.agent), Some(&key.name)))?;
     Ok(Caller { channel: None, ..caller })
 }

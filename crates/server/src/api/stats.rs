@@ -55,20 +55,23 @@ impl Endpoint for Show {
 
     async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Stats>, Nothing> {
         let (state, signed) = (&asked.state, &asked.signed);
-        let own = signed.sees().map(str::to_owned);
+        let sees = signed.sees();
         let since = state.now().checked_sub(DAY).unwrap_or(std::time::SystemTime::UNIX_EPOCH);
-        let (journal, user) = (state.gate.journal().clone(), own.clone());
-        let counted = tokio::task::spawn_blocking(move || journal.counts(since, user.as_deref()));
+        let (journal, whose) = (state.gate.journal().clone(), sees.clone());
+        let count = move || journal.counts(since, (whose.user(), whose.agents()));
+        let counted = tokio::task::spawn_blocking(count);
         let counted = counted.await.map_err(ToolError::internal)??;
-        let filter = ApprovalFilter { which: Which::Pending, user: own, limit: 1_000 };
-        let questions = state.gate.db().await?.approvals(&filter, state.now()).await?.len();
+        let user = sees.user().map(str::to_owned);
+        let filter = ApprovalFilter { which: Which::Pending, user, limit: 1_000 };
+        let db = state.gate.db().await?;
+        let questions = db.approvals_of(sees.agents(), &filter, state.now()).await?.len();
         let gate = state.gate.stats();
         Ok(Json(Stats {
             version: env!("CARGO_PKG_VERSION"),
             uptime_ms: u64::try_from(state.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             user: signed.user().to_owned(),
             owner: signed.is_owner(),
-            tools: state.gate.view(&signed.person()).tools().count(),
+            tools: asked.caller().map_or(0, |caller| state.gate.view(&caller).tools().count()),
             calls: counted.into_iter().map(|(status, count)| (status.name(), count)).collect(),
             running: gate.running,
             waiting: gate.waiting,

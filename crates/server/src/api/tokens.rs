@@ -40,7 +40,10 @@ impl Endpoint for List {
     type Refusal = Nothing;
 
     async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Tokens>, Nothing> {
-        let tokens = asked.state.gate.db().await?.tokens(asked.signed.sees()).await?;
+        let signed = &asked.signed;
+        let mut tokens = asked.state.gate.db().await?.tokens(signed.sees().user()).await?;
+        // An agent's token is not told of the others.
+        tokens.retain(|token| signed.is_person() || token.id == signed.token.id);
         Ok(Json(Tokens { tokens }))
     }
 }
@@ -146,7 +149,7 @@ impl Endpoint for Revoke {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Revoked>, NotRevoked> {
         let (db, signed) = (asked.state.gate.db().await?, &asked.signed);
-        let own = |token: &Token| signed.sees().is_none_or(|user| token.new.user == user);
+        let own = |token: &Token| signed.is_owner() || token.new.user == signed.user();
         let unknown = || {
             let message = "there is no such token that works; `GET /v1/tokens` lists them";
             NotRevoked::NotFound(message.to_owned())

@@ -52,7 +52,7 @@ pub(crate) struct Tools {
 
 refusals! {
     /// Why no tools are shown.
-    NoTools { Forbidden, Invalid }
+    NoTools { Forbidden, Invalid, NotFound }
 }
 
 refusals! {
@@ -65,10 +65,11 @@ macro_rules! from_problem {
     ($($name:ident),*) => {$(
         impl From<$crate::problem::Problem> for $name {
             fn from(problem: $crate::problem::Problem) -> Self {
-                if problem.kind() == $crate::problem::Kind::Invalid {
-                    Self::Invalid(problem.message().to_owned())
-                } else {
-                    Self::Forbidden(problem.message().to_owned())
+                let message = problem.message().to_owned();
+                match problem.kind() {
+                    $crate::problem::Kind::Invalid => Self::Invalid(message),
+                    $crate::problem::Kind::NotFound => Self::NotFound(message),
+                    _ => Self::Forbidden(message),
                 }
             }
         }
@@ -93,7 +94,7 @@ impl Endpoint for List {
     type Refusal = NoTools;
 
     async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Tools>, NoTools> {
-        let caller = asked.signed.caller(&asked.headers)?;
+        let caller = asked.caller()?;
         let view = asked.state.gate.view(&caller);
         Ok(Json(listed(&view, &asked.signed)))
     }
@@ -113,7 +114,7 @@ impl Endpoint for Show {
     type Refusal = NoTool;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<ToolShown>, NoTool> {
-        let caller = asked.signed.caller(&asked.headers)?;
+        let caller = asked.caller()?;
         let view = asked.state.gate.view(&caller);
         let found = shown(&view, &given.path, &asked.signed);
         let missing = || NoTool::NotFound(format!("Tool `{}` is not available", given.path));

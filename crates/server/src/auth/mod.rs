@@ -3,6 +3,7 @@
 mod cache;
 mod credential;
 mod failures;
+mod sees;
 mod signed;
 mod token;
 
@@ -16,6 +17,7 @@ pub(crate) use self::{
     cache::TokenCache,
     credential::{COOKIE_LIFE, Way, dropped_cookie, new_cookie},
     failures::Failures,
+    sees::Sees,
     signed::{By, Signed, names},
     token::hash,
 };

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use config::Config;
 use store::{Token, TokenKind};
-use tool::{Caller, Confined, Digest, Role};
+use tool::{Caller, Confined, Digest, Role, nearest};
 
-use crate::{
-    events::Viewer,
-    problem::{Kind, Problem},
-    running::Whose,
-};
+use super::Sees;
+use crate::problem::{Kind, Problem};
 
 /// The header that names the agent a call is made by.
 const AGENT: &str = "toolgate-agent";
@@ -56,19 +54,12 @@ impl Signed {
         self.token.new.agents.is_none()
     }
 
-    /// The user whose things they see; `None` is everybody's.
-    pub(crate) fn sees(&self) -> Option<&str> {
-        (!self.is_owner()).then(|| self.user())
-    }
-
-    /// Whose calls they may stop.
-    pub(crate) fn stops(&self) -> Whose<'_> {
-        self.sees().map_or(Whose::Everybodys, Whose::Of)
-    }
-
-    /// What they are told.
-    pub(crate) fn viewer(&self) -> Viewer {
-        self.sees().map_or(Viewer::Everything, |user| Viewer::User(user.into()))
+    /// What they see, are told of and may stop.
+    pub(crate) fn sees(&self) -> Sees {
+        if self.is_owner() {
+            return Sees::Everything;
+        }
+        Sees::Of { user: self.user().into(), agents: self.token.new.agents.clone() }
     }
 
     /// Whether it is for programs: a browser's is in nobody's hands but the person's.
@@ -99,17 +90,30 @@ impl Signed {
     }
 
     /// Who makes a call: user and role are the token's; agent and session are named, within what the token
-    /// allows.
-    pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Problem> {
-        let (agent, session) = names(headers)?;
-        self.caller_in(agent, session)
+    /// allows. What an agent was left when it was spawned is known to its session only, so nobody else
+    /// makes calls there.
+    pub(crate) fn caller(
+        &self,
+        config: &Config,
+        (agent, session): (Option<&str>, Option<&str>),
+    ) -> Result<Caller, Problem> {
+        let caller = self.speaker(config, (agent, session))?;
+        if agent::is_reserved(&caller.session) {
+            let message = format!(
+                "calls in session `{}` are made by its agent only; sessions that begin with `request:` or \
+                 `subagent:` are Toolgate's own, so name another one in `{SESSION}`",
+                caller.session
+            );
+            return Err(Problem::new(Kind::Forbidden, message));
+        }
+        Ok(caller)
     }
 
-    /// The same with names that stood elsewhere.
-    pub(crate) fn caller_in(
+    /// Who speaks to an agent: as [`Self::caller`], and also in sessions whose names Toolgate gave.
+    pub(crate) fn speaker(
         &self,
-        agent: Option<&str>,
-        session: Option<&str>,
+        config: &Config,
+        (agent, session): (Option<&str>, Option<&str>),
     ) -> Result<Caller, Problem> {
         for name in [agent, session].into_iter().flatten() {
             if !is_name(name) {
@@ -129,8 +133,23 @@ impl Signed {
             );
             return Err(Problem::new(Kind::Forbidden, message));
         }
+        self.check_agent(config, agent)?;
         let session = session.unwrap_or(MAIN).into();
         Ok(Caller { agent: agent.into(), session, ..self.person() })
+    }
+
+    /// Refuses an agent that does not exist: nothing limits what it may do.
+    pub(crate) fn check_agent(&self, config: &Config, agent: &str) -> Result<(), Problem> {
+        if agent == MAIN || config.agents.contains_key(agent) {
+            return Ok(());
+        }
+        let known = config.agents.keys().map(String::as_str).chain([MAIN]);
+        let hint = match nearest(agent, known.filter(|known| self.may_use(known))) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`GET /v1/agents` lists them".to_owned(),
+        };
+        let agent = agent.escape_debug();
+        Err(Problem::new(Kind::NotFound, format!("there is no agent `{agent}`; {hint}")))
     }
 }
 

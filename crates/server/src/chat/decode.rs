@@ -1,6 +1,7 @@
 //! From a request to a run.
 
-use agent::{AgentError, Agents, Input, new_id, request_name, request_of_call};
+use agent::{AgentError, Agents, Input, answer_id, new_id, request_name, request_of_call};
+use config::Config;
 use provider::{ChatRequest, Format, Message, ReplyHead, Stream, parse_request};
 use serde_json::Value;
 use tool::Caller;
@@ -29,7 +30,7 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     /// Whom it is for, in which session, and what is said.
-    pub(crate) async fn decode(self, agents: &Agents) -> Result<Turn, Refused> {
+    pub(crate) async fn decode(self, agents: &Agents, config: &Config) -> Result<Turn, Refused> {
         let Asked { format, signed, agent, session, path, body, now } = self;
         let mut request = parse_request(format, body).map_err(AgentError::from)?;
         if let Some((model, stream)) = path {
@@ -37,11 +38,12 @@ impl Asked<'_> {
             request.stream = stream;
         }
         let run = new_id();
-        let caller = signed.caller_in(Some(agent.unwrap_or_else(|| named(&request))), session)?;
+        let names = (Some(agent.unwrap_or_else(|| named(&request))), session);
+        let caller = signed.speaker(config, names)?;
         // What holds for calls that come one by one does not hold for what an agent does by itself.
         let mut caller = Caller { channel: None, ..caller };
         caller.session = session_name(agents, &caller, session, &request, &run).await?.into();
-        let id = reply_id(&caller, &run);
+        let id = answer_id(&caller.session, &run, 0);
         let head = ReplyHead { id, model: request.model.clone(), created: now };
         let ChatRequest { messages, system, tools, options, stream, include_usage, .. } = request;
         let input = Input { messages, system, tools, options, model: None, run: Some(run) };
@@ -101,19 +103,4 @@ async fn find(
     let Some(name) = name else { return Ok(None) };
     let key = agent::key_of(&Caller { session: name.as_str().into(), ..caller.clone() });
     Ok(agents.db().await?.session(&key).await?.map(|_| name))
-}
-
-/// An id by which the session can be found again, if the client named none: the run that opened it, and a
-/// number of this one.
-fn reply_id(caller: &Caller, run: &str) -> String {
-    match caller.session.strip_prefix("request:") {
-        Some(first) if first != run => format!("{first}_{}", number(run)),
-        Some(_) | None => format!("{run}_0"),
-    }
-}
-
-/// Digits that no other run of the session is likely to have.
-fn number(run: &str) -> u64 {
-    let mix = |sum: u64, byte: u8| sum.wrapping_mul(31).wrapping_add(u64::from(byte));
-    run.bytes().fold(7, mix).max(1)
 }

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use gate::{Approver, Question, Reply};
 use serde_json::{Map, Value, json};
-use store::{Approval, ApprovalStatus};
+use store::{Approval, ApprovalStatus, NewApproval};
 use tool::BoxFuture;
 
-use super::{Events, fields, kind};
+use super::{Events, Who, fields, kind};
 
 /// How often it is looked what became of a question that nobody waits for any more.
 const LOOKS: u32 = 20;
@@ -29,7 +29,7 @@ impl Approver for Events {
                 kind::APPROVAL_REQUESTED
             };
             self.metrics.asked();
-            self.tell_answerers(requested, &question.request.user, described(question));
+            self.tell_answerers(requested, who(&question.request), described(question));
             let _open = Open { events: self, question };
             std::future::pending().await
         })
@@ -113,6 +113,10 @@ impl Events {
             "answered_by": approval.answered_by,
             "message": approval.message,
         });
-        self.tell_answerers(resolved, &request.user, fields(params));
+        self.tell_answerers(resolved, who(request), fields(params));
     }
+}
+
+fn who(request: &NewApproval) -> Who {
+    Who { user: request.user.as_str().into(), agent: request.agent.as_str().into() }
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::Events;
+use crate::auth::Sees;
 
 /// So many events are kept for those who come back,
 const MOST_KEPT: usize = 4_096;
@@ -26,10 +27,17 @@ pub(crate) struct Event {
     /// Later ones have greater ids, also after a restart.
     pub(crate) id: u64,
     pub(crate) kind: &'static str,
-    pub(crate) user: Arc<str>,
+    pub(crate) who: Who,
     pub(crate) about: About,
     /// The notification.
     pub(crate) text: Utf8Bytes,
+}
+
+/// Whose event it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Who {
+    pub(crate) user: Arc<str>,
+    pub(crate) agent: Arc<str>,
 }
 
 /// Whom an event concerns besides its user.
@@ -41,22 +49,10 @@ pub(crate) enum About {
     Question,
 }
 
-/// Who is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Viewer {
-    /// Whoever sees everything.
-    Everything,
-    /// A user: their own, and questions.
-    User(Arc<str>),
-}
-
-impl Viewer {
-    fn sees(&self, event: &Event) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::User(user) => *user == event.user || event.about == About::Question,
-        }
-    }
+/// Whether somebody is told: of their own, and a person also of questions, which they may be able to answer.
+fn is_told(sees: &Sees, event: &Event) -> bool {
+    let answers = event.about == About::Question && sees.agents().is_none();
+    answers || sees.covers(&event.who.user, &event.who.agent)
 }
 
 /// What a client has seen already, and what it wants.
@@ -93,6 +89,7 @@ struct Inner {
 
 #[derive(Debug)]
 struct Reader {
+    sees: Sees,
     seen: Seen,
     queue: Queue,
 }
@@ -100,7 +97,8 @@ struct Reader {
 impl Reader {
     /// Whether it goes on reading; one that cannot keep up does not.
     fn take(&self, event: &Arc<Event>) -> bool {
-        !self.seen.wants(event.kind) || self.queue.try_send(event.clone()).is_ok()
+        let wanted = is_told(&self.sees, event) && self.seen.wants(event.kind);
+        !wanted || self.queue.try_send(event.clone()).is_ok()
     }
 }
 
@@ -124,12 +122,13 @@ impl Hub {
     pub(super) fn publish(
         &self,
         kind: &'static str,
-        (user, about): (&Arc<str>, About),
+        (who, about): (Who, About),
         params: Map<String, Value>,
     ) {
         // All in one: whoever subscribes meanwhile gets it once, and ids grow in every queue.
         let mut inner = self.lock();
-        let event = inner.event(kind, (user, about), params);
+        let user = who.user.clone();
+        let event = inner.event(kind, (who, about), params);
         inner.keep(event.clone());
         inner.everything.retain(|_, reader| reader.take(&event));
         match about {
@@ -149,7 +148,8 @@ impl Hub {
     pub(super) async fn send(&self, to: &Queue, kind: &'static str, params: Map<String, Value>) {
         let Ok(room) = to.reserve().await else { return };
         let mut inner = self.lock();
-        let event = inner.event(kind, (&"".into(), About::Call), params);
+        let nobody = Who { user: "".into(), agent: "".into() };
+        let event = inner.event(kind, (nobody, About::Call), params);
         room.send(event);
     }
 
@@ -162,13 +162,13 @@ impl Inner {
     fn event(
         &mut self,
         kind: &'static str,
-        (user, about): (&Arc<str>, About),
+        (who, about): (Who, About),
         mut params: Map<String, Value>,
     ) -> Arc<Event> {
         self.last += 1;
         params.insert("event_id".to_owned(), self.last.into());
         let text = json!({"jsonrpc": "2.0", "method": kind, "params": params}).to_string();
-        Arc::new(Event { id: self.last, kind, user: user.clone(), about, text: text.into() })
+        Arc::new(Event { id: self.last, kind, who, about, text: text.into() })
     }
 
     fn keep(&mut self, event: Arc<Event>) {
@@ -187,7 +187,8 @@ impl Inner {
 pub(crate) struct Subscription {
     events: Arc<Events>,
     reader: u64,
-    viewer: Viewer,
+    /// Whose place it has among the readers: a user's, or of those who see everything.
+    user: Option<Arc<str>>,
     /// What happened since the client looked last, oldest first.
     pub(crate) missed: Vec<Arc<Event>>,
     /// Whether something that happened since is not known any more.
@@ -197,31 +198,35 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(events: Arc<Events>, viewer: Viewer, queue: Queue, seen: Seen) -> Self {
+    pub(super) fn new(events: Arc<Events>, sees: Sees, queue: Queue, seen: Seen) -> Self {
         let mut inner = events.hub.lock();
         let (last, since) = (inner.last, seen.since.unwrap_or(inner.last));
         // An id from the future was given by another server, or before the clock was set back.
         let lost = since < inner.before || since > last;
         let since = if lost { 0 } else { since };
         let new = inner.kept.iter().filter(|event| event.id > since);
-        let missed = new.filter(|event| viewer.sees(event) && seen.wants(event.kind));
+        let missed = new.filter(|event| is_told(&sees, event) && seen.wants(event.kind));
         let missed = missed.cloned().collect();
         inner.readers += 1;
-        let (number, reader) = (inner.readers, Reader { seen, queue });
-        match &viewer {
-            Viewer::Everything => inner.everything.insert(number, reader),
-            Viewer::User(user) => inner.users.insert((user.clone(), number), reader),
+        let user = match &sees {
+            Sees::Everything => None,
+            Sees::Of { user, .. } => Some(user.clone()),
+        };
+        let (number, reader) = (inner.readers, Reader { sees, seen, queue });
+        match &user {
+            None => inner.everything.insert(number, reader),
+            Some(user) => inner.users.insert((user.clone(), number), reader),
         };
         drop(inner);
-        Self { events, reader: number, viewer, missed, lost, last }
+        Self { events, reader: number, user, missed, lost, last }
     }
 
     /// Whether it is still told; a connection that cannot keep up is not.
     pub(crate) fn is_told(&self) -> bool {
         let inner = self.events.hub.lock();
-        match &self.viewer {
-            Viewer::Everything => inner.everything.contains_key(&self.reader),
-            Viewer::User(user) => inner.users.contains_key(&(user.clone(), self.reader)),
+        match &self.user {
+            None => inner.everything.contains_key(&self.reader),
+            Some(user) => inner.users.contains_key(&(user.clone(), self.reader)),
         }
     }
 }
@@ -229,9 +234,9 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let mut inner = self.events.hub.lock();
-        match &self.viewer {
-            Viewer::Everything => drop(inner.everything.remove(&self.reader)),
-            Viewer::User(user) => drop(inner.users.remove(&(user.clone(), self.reader))),
+        match &self.user {
+            None => drop(inner.everything.remove(&self.reader)),
+            Some(user) => drop(inner.users.remove(&(user.clone(), self.reader))),
         }
     }
 }
@@ -242,7 +247,8 @@ mod tests {
 
     fn publish(hub: &Hub, user: &str, about: About, bytes: usize) {
         let params = super::super::fields(json!({"text": "x".repeat(bytes)}));
-        hub.publish("call.started", (&user.into(), about), params);
+        let who = Who { user: user.into(), agent: "main".into() };
+        hub.publish("call.started", (who, about), params);
     }
 
     #[test]

@@ -15,9 +15,9 @@ use tool::Clock;
 use self::hub::{About, Hub};
 pub(crate) use self::{
     approver::is_permission,
-    hub::{Event, Queue, Seen, Subscription, Viewer},
+    hub::{Event, Queue, Seen, Subscription, Who},
 };
-use crate::{metrics::Metrics, running::Running};
+use crate::{auth::Sees, metrics::Metrics, running::Running};
 
 /// The kinds of events; a client may name those it wants.
 pub(crate) mod kind {
@@ -79,14 +79,14 @@ impl Events {
         })
     }
 
-    /// Tells the user it concerns, and whoever sees everything.
-    pub(crate) fn tell(&self, kind: &'static str, user: &Arc<str>, params: Map<String, Value>) {
-        self.hub.publish(kind, (user, About::Call), self.timed(params));
+    /// Tells whomever it concerns, and whoever sees everything.
+    pub(crate) fn tell(&self, kind: &'static str, who: Who, params: Map<String, Value>) {
+        self.hub.publish(kind, (who, About::Call), self.timed(params));
     }
 
     /// Tells whoever may answer, too.
-    fn tell_answerers(&self, kind: &'static str, user: &str, params: Map<String, Value>) {
-        self.hub.publish(kind, (&user.into(), About::Question), self.timed(params));
+    fn tell_answerers(&self, kind: &'static str, who: Who, params: Map<String, Value>) {
+        self.hub.publish(kind, (who, About::Question), self.timed(params));
     }
 
     /// Tells one connection only, and nobody later. Waits while it has much to read.
@@ -99,14 +99,14 @@ impl Events {
         self.hub.send(to, kind, self.timed(params)).await;
     }
 
-    /// Everything `viewer` may see from now on goes to `to`, and what was missed since `since`.
+    /// Everything somebody sees from now on goes to `to`, and what was missed since `since`.
     pub(crate) fn subscribe(
         self: &Arc<Self>,
-        viewer: Viewer,
+        sees: Sees,
         to: Queue,
         seen: Seen,
     ) -> Subscription {
-        Subscription::new(self.clone(), viewer, to, seen)
+        Subscription::new(self.clone(), sees, to, seen)
     }
 
     fn timed(&self, mut params: Map<String, Value>) -> Map<String, Value> {

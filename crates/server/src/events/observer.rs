@@ -2,8 +2,9 @@
 
 use gate::{Finished, Observer, Started};
 use serde_json::json;
+use tool::Caller;
 
-use super::{Events, fields, kind};
+use super::{Events, Who, fields, kind};
 
 impl Observer for Events {
     fn started(&self, call: Started<'_>) {
@@ -17,7 +18,7 @@ impl Observer for Events {
             "session": caller.session,
             "channel": caller.channel,
         });
-        self.tell(kind::CALL_STARTED, &caller.user, fields(params));
+        self.tell(kind::CALL_STARTED, who(caller), fields(params));
     }
 
     fn finished(&self, call: Finished<'_>) {
@@ -39,6 +40,10 @@ impl Observer for Events {
             "effects": meta.effects,
             "changed": meta.changed,
         });
-        self.tell(kind::CALL_FINISHED, &caller.user, fields(params));
+        self.tell(kind::CALL_FINISHED, who(caller), fields(params));
     }
+}
+
+fn who(caller: &Caller) -> Who {
+    Who { user: caller.user.clone(), agent: caller.agent.clone() }
 }

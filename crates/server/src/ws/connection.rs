@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::http::HeaderMap;
+use config::Config;
 use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
@@ -27,7 +28,7 @@ use tokio_tungstenite::{
         protocol::{CloseFrame, frame::coding::CloseCode},
     },
 };
-use tool::{CallId, Caller};
+use tool::CallId;
 
 use super::{
     methods::{self, Context},
@@ -37,7 +38,7 @@ use super::{
 use crate::{
     api::may_answer,
     auth::{self, By, Signed},
-    events::{Event, Queue, Seen, Subscription, kind},
+    events::{Event, Queue, Seen, Subscription, Who, kind},
     problem::{Kind, Problem},
     state::State,
 };
@@ -72,20 +73,20 @@ impl Names {
     }
 
     /// Refuses names that the token may not use.
-    pub(super) fn check(&self, signed: &Signed) -> Result<(), Problem> {
+    pub(super) fn check(&self, signed: &Signed, config: &Config) -> Result<(), Problem> {
         if self.agent.is_none() && self.session.is_none() {
             return Ok(());
         }
-        self.caller(signed, None, None).map(|_| ())
+        signed.speaker(config, self.or(None, None)).map(|_| ())
     }
 
-    pub(super) fn caller(
-        &self,
-        signed: &Signed,
-        agent: Option<&str>,
-        session: Option<&str>,
-    ) -> Result<Caller, Problem> {
-        signed.caller_in(agent.or(self.agent.as_deref()), session.or(self.session.as_deref()))
+    /// What a request says, and these where it says nothing.
+    pub(super) fn or<'a>(
+        &'a self,
+        agent: Option<&'a str>,
+        session: Option<&'a str>,
+    ) -> (Option<&'a str>, Option<&'a str>) {
+        (agent.or(self.agent.as_deref()), session.or(self.session.as_deref()))
     }
 }
 
@@ -247,7 +248,7 @@ impl Connection {
     async fn authenticate(&mut self, call: &Call) -> Result<Value, RpcError> {
         let Token { token } = methods::read(call.params.clone())?;
         let signed = auth::check_secret(&self.state, self.peer, &token, By::Header).await?;
-        self.names.check(&signed)?;
+        self.names.check(&signed, &self.state.gate.config())?;
         let said = json!({"user": signed.user(), "role": signed.token.new.role});
         self.signed = Some(signed);
         Ok(said)
@@ -283,7 +284,7 @@ impl Connection {
         match message {
             Some(Ok(Message::Text(text))) => match rpc::read(&text) {
                 Ok(call) => self.begin(call).await,
-                Err(answer) => self.send(answer.into()).await,
+                Err(answer) => self.reply(answer).await,
             },
             // Pings are answered by the protocol, with the next message or flush.
             Some(Ok(Message::Ping(_))) => self.flush().await,
@@ -360,7 +361,7 @@ impl Connection {
         // The old one first: an event must not come twice.
         self.subscription = None;
         let mut subscription =
-            self.state.events.subscribe(signed.viewer(), self.queue.clone(), seen);
+            self.state.events.subscribe(signed.sees(), self.queue.clone(), seen);
         let (missed, lost) = (std::mem::take(&mut subscription.missed), subscription.lost);
         let last = subscription.last;
         self.subscription = Some(subscription);
@@ -391,8 +392,9 @@ impl Connection {
     /// Questions go to everybody who listens; who may answer them is known here.
     fn may_see(&self, event: &Event) -> bool {
         let Some(signed) = &self.signed else { return false };
-        let own = event.user.is_empty() || *event.user == *signed.user();
-        own || signed.is_owner() || may_answer(&self.state, signed)
+        let Who { user, agent } = &event.who;
+        let own = user.is_empty() || signed.sees().covers(user, agent);
+        own || may_answer(&self.state, signed)
     }
 
     async fn reply(&mut self, message: Option<String>) -> Result<(), End> {

@@ -88,8 +88,10 @@ async fn ping(params: Value) -> Answered {
 
 async fn list_tools(context: Context, params: Value) -> Answered {
     let Whom { agent, session } = read(params)?;
-    let caller = context.names.caller(&context.signed, agent.as_deref(), session.as_deref())?;
-    result(&api::list_tools(&context.state.gate.view(&caller), &context.signed))
+    let gate = &context.state.gate;
+    let names = context.names.or(agent.as_deref(), session.as_deref());
+    let caller = context.signed.caller(&gate.config(), names)?;
+    result(&api::list_tools(&gate.view(&caller), &context.signed))
 }
 
 /// On whose behalf.
@@ -113,7 +115,8 @@ struct ToolCall {
 async fn call(context: Context, params: Value) -> Answered {
     let ToolCall { name, arguments, agent, session } = read(params)?;
     let Context { state, signed, names, queue, id, in_flight } = context;
-    let caller = names.caller(&signed, agent.as_deref(), session.as_deref())?;
+    let names = names.or(agent.as_deref(), session.as_deref());
+    let caller = signed.caller(&state.gate.config(), names)?;
     let mut request = Request::new(&name, arguments);
     let call = state.gate.next_id();
     request.id = Some(call);
@@ -156,8 +159,8 @@ async fn cancel(context: Context, params: Value) -> Answered {
         (None, Some(request)) => context.in_flight.call(&request),
         _ => return Err(RpcError::invalid_params("either `call_id` or `request` is expected")),
     };
-    let (running, whose) = (&context.state.events.running, context.signed.stops());
-    match call.filter(|call| running.cancel(*call, whose)) {
+    let (running, sees) = (&context.state.events.running, context.signed.sees());
+    match call.filter(|call| running.cancel(*call, &sees)) {
         Some(call) => Ok(json!({"call_id": call, "cancelled": true})),
         None => Err(Problem::new(Kind::NotFound, "no such call runs here").into()),
     }

@@ -62,7 +62,7 @@ async fn upgrade(state: &State, mut request: Request) -> Result<Response, Proble
     check_cookie(signed.as_ref(), request.extensions().get::<FromPage>())?;
     let names = connection::Names::of(request.headers());
     if let Some(signed) = &signed {
-        names.check(signed)?;
+        names.check(signed, &state.gate.config())?;
     }
     if state.ending.is_cancelled() {
         return Err(Problem::new(Kind::Unavailable, "the server is about to end"));

@@ -74,12 +74,12 @@ const fn code(kind: Kind) -> i64 {
     }
 }
 
-/// Reads a message; the error is what is sent back.
-pub(super) fn read(text: &str) -> Result<Call, String> {
+/// Reads a message; the error is what is sent back, if anything is.
+pub(super) fn read(text: &str) -> Result<Call, Option<String>> {
     let parsed = tool::parse_json(text);
-    let value = parsed.map_err(|error| answer(None, Err(RpcError::new(-32700, error))))?;
+    let value = parsed.map_err(|error| Some(answer(None, Err(RpcError::new(-32700, error)))))?;
     let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-    let wrong = |message: &str| answer(id.clone(), Err(RpcError::new(-32600, message)));
+    let wrong = |message: &str| Some(answer(id.clone(), Err(RpcError::new(-32600, message))));
     let Some(fields) = value.as_object() else {
         return Err(wrong("a message is one JSON object; several at once are not understood"));
     };
@@ -94,8 +94,9 @@ pub(super) fn read(text: &str) -> Result<Call, String> {
     };
     let params = fields.get("params").cloned().unwrap_or_else(|| json!({}));
     if !params.is_object() {
-        let message = "`params` must be an object";
-        return Err(answer(id, Err(RpcError::new(-32602, message))));
+        // A notification is not answered, whatever is wrong with it.
+        let error = RpcError::new(-32602, "`params` must be an object");
+        return Err(id.map(|id| answer(Some(id), Err(error))));
     }
     Ok(Call { method: method.to_owned(), params, id })
 }
@@ -137,11 +138,12 @@ mod tests {
             (r#"{"id":null,"method":"ping"}"#, Err(-32600)),
             (r#"{"id":1}"#, Err(-32600)),
             (r#"{"id":1,"method":"ping","params":[1]}"#, Err(-32602)),
+            (r#"{"method":"ping","params":[1]}"#, Err(0)),
         ] {
             let read = read(text).map(|call| call.method);
-            let code = |text: String| {
-                let answer: Value = serde_json::from_str(&text).unwrap();
-                answer["error"]["code"].as_i64().unwrap()
+            let code = |text: Option<String>| {
+                let answer = text.map(|text| serde_json::from_str::<Value>(&text).unwrap());
+                answer.map_or(0, |answer| answer["error"]["code"].as_i64().unwrap())
             };
             assert_eq!(read.as_deref().map_err(|e| code(e.clone())), expected, "{text}");
         }

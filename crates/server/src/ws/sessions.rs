@@ -83,7 +83,8 @@ struct Sending {
 pub(super) async fn send(context: Context, params: Value) -> Answered {
     let Sending { message, agent, session, model } = read(params)?;
     let Context { state, signed, names, queue, id, .. } = context;
-    let caller = names.caller(&signed, agent.as_deref(), session.as_deref())?;
+    let names = names.or(agent.as_deref(), session.as_deref());
+    let caller = signed.speaker(&state.gate.config(), names)?;
     let caller = Caller { channel: None, ..caller };
     let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
     let input = Input { model, ..Input::text(message) };

@@ -83,6 +83,16 @@ impl Db {
         filter: &ApprovalFilter,
         now: SystemTime,
     ) -> Result<Vec<Approval>, StoreError> {
+        self.approvals_of(None, filter, now).await
+    }
+
+    /// The same, only about calls of these agents.
+    pub async fn approvals_of(
+        &self,
+        agents: Option<&[String]>,
+        filter: &ApprovalFilter,
+        now: SystemTime,
+    ) -> Result<Vec<Approval>, StoreError> {
         let ApprovalFilter { which, user, limit } = filter;
         let pending_after = match which {
             Which::Pending => Some(micros(now)),
@@ -92,10 +102,12 @@ impl Db {
             "SELECT * FROM approvals
              WHERE (?1 IS NULL OR (status = 'pending' AND expires_at > ?1))
              AND (?2 IS NULL OR user = ?2)
-             ORDER BY asked_at DESC, rowid DESC LIMIT ?3",
+             AND (?3 IS NULL OR agent IN (SELECT value FROM json_each(?3)))
+             ORDER BY asked_at DESC, rowid DESC LIMIT ?4",
         )
         .bind(pending_after)
         .bind(user)
+        .bind(agents.map(serde_json::to_string).transpose()?)
         .bind(limit)
         .fetch_all(&self.pool)
         .await?;

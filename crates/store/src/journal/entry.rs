@@ -116,8 +116,8 @@ pub struct Filter {
     pub user: Option<String>,
     /// Only calls of this session.
     pub session: Option<String>,
-    /// Only calls of this agent.
-    pub agent: Option<String>,
+    /// Only calls of one of these agents.
+    pub agents: Option<Vec<String>>,
     /// Only calls that stand before this one in the journal: the next page of a list.
     pub before: Option<CallId>,
     /// At most so many.
@@ -132,7 +132,7 @@ impl Default for Filter {
             since: None,
             user: None,
             session: None,
-            agent: None,
+            agents: None,
             before: None,
             limit: 100,
         }
@@ -151,7 +151,7 @@ impl Inner {
     }
 
     pub(super) fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
-        let Filter { tool, status, since, user, session, agent, before, limit } = filter;
+        let Filter { tool, status, since, user, session, agents, before, limit } = filter;
         let (reader, mut living, mut found) = (self.reader(), Living::new(), Vec::new());
         let mut query = reader.prepare_cached(ENTRIES)?;
         let recorded = status.map(Status::name);
@@ -162,7 +162,8 @@ impl Inner {
         });
         let since = since.map_or(i64::MIN, micros);
         let before = before.map(|call| call.to_string());
-        let mut rows = query.query((tool, user, session, since, recorded, also, agent, before))?;
+        let agents = names(agents.as_deref())?;
+        let mut rows = query.query((tool, user, session, since, recorded, also, agents, before))?;
         while found.len() < *limit
             && let Some(row) = rows.next()?
         {
@@ -177,12 +178,12 @@ impl Inner {
     pub(super) fn counts(
         &self,
         since: SystemTime,
-        user: Option<&str>,
+        (user, agents): (Option<&str>, Option<&[String]>),
     ) -> Result<Vec<(Status, u64)>, StoreError> {
         let (reader, mut living, since) = (self.reader(), Living::new(), micros(since));
         let mut counts = Status::ALL.map(|status| (status, 0));
         let mut query = reader.prepare_cached(RECENT)?;
-        let mut rows = query.query([user])?;
+        let mut rows = query.query((user, names(agents)?))?;
         let mut left = MOST_COUNTED;
         // From the end, and no further than needed: a journal is long, and a day of it is not.
         while left > 0
@@ -252,14 +253,21 @@ impl Inner {
 const MOST_COUNTED: u64 = 200_000;
 
 const RECENT: &str = "SELECT status, writer, created_us FROM tool_calls
-    WHERE ?1 IS NULL OR user_id = ?1 ORDER BY seq DESC";
+    WHERE (?1 IS NULL OR user_id = ?1)
+    AND (?2 IS NULL OR agent IN (SELECT value FROM json_each(?2))) ORDER BY seq DESC";
 
 const ENTRIES: &str = "SELECT * FROM tool_calls
     WHERE (?1 IS NULL OR tool_name = ?1) AND (?2 IS NULL OR user_id = ?2)
     AND (?3 IS NULL OR session = ?3) AND created_us >= ?4
-    AND (?5 IS NULL OR status IN (?5, ?6)) AND (?7 IS NULL OR agent = ?7)
+    AND (?5 IS NULL OR status IN (?5, ?6))
+    AND (?7 IS NULL OR agent IN (SELECT value FROM json_each(?7)))
     AND (?8 IS NULL OR seq < (SELECT min(seq) FROM records WHERE call_id = ?8))
     ORDER BY seq DESC";
+
+/// A list for a query.
+fn names(all: Option<&[String]>) -> Result<Option<String>, StoreError> {
+    Ok(all.map(serde_json::to_string).transpose()?)
+}
 
 fn optional<T: FromSql>(row: &Row<'_>, name: &str) -> Result<Option<T>, StoreError> {
     Ok(row.get(name)?)

@@ -1,7 +1,9 @@
 //! `toolgate serve`.
 
 use std::{
+    ffi::OsStr,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    os::unix::process::CommandExt as _,
     path::PathBuf,
     process::ExitCode,
     sync::Arc,
@@ -16,7 +18,7 @@ use server::{Events, NewSecret, Parts, Reload, Server};
 use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use toolgate::{Gate, Role, builtin};
+use toolgate::{Gate, Role};
 use world::SystemClock;
 
 use crate::{cli::Global, context, output};
@@ -41,14 +43,12 @@ impl Serve {
         let config = context::configuration(global)?;
         let listen = self.listen.unwrap_or(config.server.listen.value);
         let events = Events::new(Arc::new(SystemClock));
-        let gate = Gate::builder()
-            .tools(builtin())
-            .config(config)
-            .data(context::data(global)?)
+        let gate = context::builder(global, config)?
             .approver(events.clone())
             .observer(events.clone())
             .build()?;
-        let file = context::configuration_file(global);
+        // Also where none is yet: it is taken over when somebody writes it.
+        let file = context::configuration_place(global);
         let _watch = file.clone().map(|path| gate.watch(&path, config::load_with_warnings));
         let reload = reload(&gate, file);
         let taking = reload.0.clone();
@@ -62,25 +62,65 @@ impl Serve {
             events,
         };
         let server = Server::bind(parts, listen).await?;
-        greet(gate.db().await?, server.address()).await?;
+        let address = server.address();
+        greet(gate.db().await?, address).await?;
         gate.agents().resume().await?;
-        let shutdown = CancellationToken::new();
-        let mut signals = Signals::new()?;
-        let mut serving = std::pin::pin!(server.run(shutdown.clone()));
-        tokio::select! {
-            () = &mut serving => {}
-            () = signals.next() => {
-                output::note("Ending. What runs may go on for a while; a second signal ends it at once.");
-                shutdown.cancel();
-                tokio::select! {
-                    () = serving => {}
-                    () = signals.next() => {}
-                }
-            }
-        }
+        let restart = CancellationToken::new();
+        gate.on_restart({
+            let restart = restart.clone();
+            move || restart.cancel()
+        });
+        let end = until_end(server, &restart).await?;
         gate.runner().shutdown().await;
-        Ok(ExitCode::SUCCESS)
+        match end {
+            End::Stop => Ok(ExitCode::SUCCESS),
+            End::Restart => Err(begin_anew(global, address)),
+        }
     }
+}
+
+/// What comes after the server.
+enum End {
+    Stop,
+    Restart,
+}
+
+/// Serves until a signal comes, or somebody wants a restart.
+async fn until_end(server: Server, restart: &CancellationToken) -> Result<End> {
+    let (shutdown, mut signals) = (CancellationToken::new(), Signals::new()?);
+    let mut serving = std::pin::pin!(server.run(shutdown.clone()));
+    let end = tokio::select! {
+        () = &mut serving => return Ok(End::Stop),
+        () = signals.next() => End::Stop,
+        () = restart.cancelled() => End::Restart,
+    };
+    output::note(match end {
+        End::Stop => "Ending. What runs may go on for a while; a second signal ends it at once.",
+        End::Restart => "Starting again. What runs may go on for a while; a signal ends it.",
+    });
+    shutdown.cancel();
+    tokio::select! {
+        () = serving => Ok(end),
+        () = signals.next() => Ok(End::Stop),
+    }
+}
+
+/// This program takes the place of this process, so that whoever watches over it notices nothing. Returns
+/// only if that fails.
+#[expect(clippy::disallowed_methods, reason = "nothing is spawned: the process stays the same one")]
+fn begin_anew(global: &Global, address: SocketAddr) -> anyhow::Error {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return anyhow::Error::from(error).context("cannot start again"),
+    };
+    let mut command = std::process::Command::new(program);
+    let Global { config, data } = global;
+    for (name, value) in [("--config", config), ("--data", data)] {
+        command.args(value.iter().flat_map(|value| [OsStr::new(name), value.as_os_str()]));
+    }
+    // Where it is now: clients know that, whatever port was asked for.
+    command.arg("serve").arg("--listen").arg(address.to_string());
+    anyhow::Error::from(command.exec()).context("cannot start again")
 }
 
 /// Every client is an open file, and there may be many; 1,024, as is usual, are soon used up. Commands of
@@ -97,7 +137,8 @@ fn raise_open_files() {
 fn reload(gate: &Gate, file: Option<PathBuf>) -> Reload {
     let gate = gate.clone();
     Reload(Arc::new(move || {
-        let config = file.as_deref().map_or_else(|| Ok(Config::default()), config::load);
+        let file = file.as_deref().filter(|path| path.exists());
+        let config = file.map_or_else(|| Ok(Config::default()), config::load);
         let config = config.map_err(|error| error.to_string())?;
         gate.reload(config).map_err(|error| error.to_string())
     }))

@@ -12,6 +12,7 @@ mod helper;
 mod http;
 mod moments;
 mod questions;
+mod restarting;
 #[path = "../clients/served.rs"]
 #[expect(dead_code, reason = "other tests share it and need more of it")]
 mod served;

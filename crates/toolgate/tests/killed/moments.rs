@@ -91,7 +91,7 @@ async fn while_a_tool_runs_whose_changes_are_held_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_a_tool_runs_that_the_model_gave_no_id() {
     let command = json!({"command": format!("echo ran >> ran.txt; {SLEEP}1")});
-    let replies = vec![Reply::call("exec", command), Reply::text("I see.")];
+    let replies = vec![Reply::call("exec", command).without_ids(), Reply::text("I see.")];
     let mut talk = Talk::speaking(Format::Gemini, DIRECTLY, replies).await;
     talk.run(&["permissions", "grant", "exec"]);
     let asked = talk.ask();
