@@ -573,9 +573,13 @@ const REST: &[Key] = &[
         "Disk space for undo data and artifacts; the oldest go first.",
         |c, _| &mut c.store.keep_bytes,
     ),
-    key("store.keep_days", "30", "Days for which undo data and artifacts are kept.", |c, _| {
-        &mut c.store.keep_days
-    }),
+    key(
+        "store.keep_days",
+        "30",
+        "Days for which undo data, artifacts, and sessions of single requests and of agents that other \
+         agents started are kept.",
+        |c, _| &mut c.store.keep_days,
+    ),
     key(
         "store.payload_days",
         "",
@@ -613,6 +617,12 @@ const SERVER: &[Key] = &[
         |c, _| &mut c.server.request_timeout,
     ),
     key(
+        "server.answer_timeout",
+        r#""1m""#,
+        "How long a client may take none of its answer; then its connection ends, and what it waits for.",
+        |c, _| &mut c.server.answer_timeout,
+    ),
+    key(
         "server.shutdown_timeout",
         r#""10s""#,
         "How long calls that run may go on when the server is told to end; then they are cancelled.",
@@ -638,6 +648,12 @@ const SERVER: &[Key] = &[
         "32",
         "Requests of one WebSocket connection that run at once; one more is refused.",
         |c, _| &mut c.server.ws_requests,
+    ),
+    key(
+        "server.runs",
+        "32",
+        "Conversations of one user with agents that go on at once; one more is refused.",
+        |c, _| &mut c.server.runs,
     ),
     key(
         "server.ws_ping",

@@ -89,6 +89,11 @@ impl Gate {
         &self.agents
     }
 
+    /// The folder for journal, undo data and artifacts.
+    pub(crate) fn data(&self) -> &Path {
+        self.gateway.data()
+    }
+
     /// The files and everything else tools can be given.
     pub const fn world(&self) -> &Arc<World> {
         &self.world

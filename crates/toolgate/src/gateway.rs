@@ -5,7 +5,7 @@ mod kept;
 
 use std::{
     fmt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
@@ -60,6 +60,11 @@ impl Gateway {
 
     pub(crate) fn downgrade(&self) -> WeakGateway {
         WeakGateway(Arc::downgrade(&self.0))
+    }
+
+    /// Where this Toolgate keeps its own things.
+    pub(crate) fn data(&self) -> &Path {
+        &self.0.reload.data
     }
 
     /// Takes over a configuration.

@@ -5,16 +5,47 @@ use std::{
     fs::{self, File},
     path::Path,
     sync::Arc,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use config::Config;
 use store::Journal;
-use tool::Clock;
+use tool::{Capabilities as _, Clock, ToolError};
 use world::World;
 
-/// Processes that start one after the other do this only now and then.
+use crate::{Gate, watch::Watch};
+
+/// Processes that start one after the other do this only now and then, and those that go on for long do
+/// it again.
 const EVERY: Duration = Duration::from_hours(1);
+/// So many sessions of single requests and of agents that other agents started are kept.
+const MAX_SESSIONS: u32 = 10_000;
+const DAY: Duration = Duration::from_hours(24);
+
+impl Gate {
+    /// Drops now and again every hour what configuration does not keep: old sessions of single requests
+    /// and of agents that other agents started, undo data, artifacts, payloads of the journal. For
+    /// processes that go on for long.
+    pub fn keep_in_order(&self) -> Watch {
+        let gate = self.clone();
+        Watch::new(async move {
+            let clock = gate.world().clock();
+            loop {
+                let config = gate.config();
+                let older = clock.now().checked_sub(DAY * config.store.keep_days.value);
+                if let Some(older) = older {
+                    complain("sessions", gate.prune_sessions(older).await);
+                }
+                tokio::time::sleep(EVERY).await;
+                start(gate.data(), &config, gate.journal(), gate.world(), &clock);
+            }
+        })
+    }
+
+    async fn prune_sessions(&self, older: SystemTime) -> Result<u64, ToolError> {
+        Ok(self.db().await?.prune_sessions(older, MAX_SESSIONS).await?)
+    }
+}
 
 /// Prunes undo data, artifacts and journal payloads beyond what configuration keeps, on a thread of
 /// its own. A process that ends before it is done leaves the rest to the next.
@@ -32,7 +63,7 @@ pub(crate) fn start(
         .store
         .payload_days
         .as_ref()
-        .and_then(|days| clock.now().checked_sub(Duration::from_hours(24) * days.value));
+        .and_then(|days| clock.now().checked_sub(DAY * days.value));
     let (journal, world) = (journal.clone(), world.clone());
     std::thread::spawn(move || {
         complain("undo data and artifacts", world.prune());

@@ -23,6 +23,12 @@ const EVERY: Duration = Duration::from_millis(250);
 #[must_use = "dropping it ends the watching"]
 pub struct Watch(JoinHandle<()>);
 
+impl Watch {
+    pub(crate) fn new(work: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(tokio::spawn(work))
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         self.0.abort();
@@ -66,7 +72,7 @@ impl Gate {
         let (gate, path) = (self.clone(), path.to_owned());
         let mut seen = Stamp::of(&path);
         let load = Arc::new(load);
-        Watch(tokio::spawn(async move {
+        Watch::new(async move {
             loop {
                 tokio::time::sleep(EVERY).await;
                 let (looking, file, load) = (gate.clone(), path.clone(), load.clone());
@@ -77,7 +83,7 @@ impl Gate {
                     gate.record_reload(&path.display().to_string(), taken).await;
                 }
             }
-        }))
+        })
     }
 
     /// Takes over agents that another process, such as `toolgate agents add`, made, changed or removed: by
@@ -87,7 +93,7 @@ impl Gate {
         reload: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) -> Watch {
         let (gate, reload) = (self.clone(), Arc::new(reload));
-        Watch(tokio::spawn(async move {
+        Watch::new(async move {
             let mut seen = None;
             loop {
                 tokio::time::sleep(EVERY).await;
@@ -106,7 +112,7 @@ impl Gate {
                 }
                 seen = Some(found);
             }
-        }))
+        })
     }
 
     /// The version of the database, and whether the agents in it are those that hold now.

@@ -181,8 +181,9 @@ impl Db {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Removes sessions of single requests that do nothing any more: those in which nothing happened
-    /// since `older_than`, and of the others the oldest beyond `keep_at_most`. Says how many.
+    /// Removes sessions of single requests, and of agents that other agents started, that do nothing any
+    /// more: those in which nothing happened since `older_than`, and of the others the oldest beyond
+    /// `keep_at_most`. Says how many.
     pub async fn prune_sessions(
         &self,
         older_than: SystemTime,
@@ -193,14 +194,14 @@ impl Db {
             let mut write = self.begin().await?;
             let gone: Vec<(String, String, String)> = sqlx::query_as(
                 "DELETE FROM sessions WHERE number IN (SELECT number FROM sessions
-                    WHERE kind = ?1 AND state IN (?2, ?3) AND (active_at < ?4 OR number IN
-                        (SELECT number FROM sessions WHERE kind = ?1
+                    WHERE kind IN (?1, ?2) AND state <> ?3 AND (active_at < ?4 OR number IN
+                        (SELECT number FROM sessions WHERE kind IN (?1, ?2)
                          ORDER BY active_at DESC, number DESC LIMIT -1 OFFSET ?5))
                     ORDER BY active_at LIMIT ?6) RETURNING user, agent, name",
             )
             .bind(SessionKind::Request.name())
-            .bind(SessionState::Idle.name())
-            .bind(SessionState::Ended.name())
+            .bind(SessionKind::Child.name())
+            .bind(SessionState::Running.name())
             .bind(micros(older_than))
             .bind(keep_at_most)
             .bind(BATCH)

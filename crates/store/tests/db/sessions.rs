@@ -327,13 +327,16 @@ async fn old_requests_are_removed() {
         setup.open("chat", 1).await;
         setup.set_state("running", SessionState::Running).await;
         setup.set_state("r1", SessionState::Ended).await;
+        setup.set_state("r2", SessionState::Interrupted).await;
+        setup.set_state("r3", SessionState::Waiting).await;
+        setup.open_as(NewSession::new(key("child"), SessionKind::Child), 99).await;
         setup
     };
     for (older_than, keep, removed, expected) in [
-        (0, 99, 0, "running r3 r2 r1 r0 chat"),
-        (102, 99, 2, "running r3 r2 chat"),
-        (0, 2, 3, "running r3 chat"),
-        (999, 0, 4, "running chat"),
+        (0, 99, 0, "running r3 r2 r1 r0 child chat"),
+        (102, 99, 3, "running r3 r2 chat"),
+        (0, 2, 4, "running r3 chat"),
+        (999, 0, 5, "running chat"),
     ] {
         let setup = make().await;
         assert_eq!(setup.db.prune_sessions(at(older_than), keep).await.unwrap(), removed);

@@ -53,6 +53,7 @@ impl Serve {
         let reload = reload(&gate, file);
         let taking = reload.0.clone();
         let _agents = gate.watch_agents(move || taking());
+        let _order = gate.keep_in_order();
         let parts = Parts {
             gate: gate.inner().clone(),
             agents: gate.agents().clone(),
