@@ -33,6 +33,13 @@ pub(crate) struct Event {
     pub(crate) text: Utf8Bytes,
 }
 
+impl Event {
+    /// Whether it is sent to one connection, whoever else may see what it is about.
+    pub(crate) fn is_for_one(&self) -> bool {
+        self.who.user.is_empty()
+    }
+}
+
 /// Whose event it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Who {

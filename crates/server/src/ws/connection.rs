@@ -358,10 +358,15 @@ impl Connection {
             Err(error) => return self.answer(id, Err(error)).await,
         };
         let since = seen.since;
-        // The old one first: an event must not come twice.
+        // The old one first: an event must not come twice. What still waits because of it comes with what
+        // was missed, if it is said what is known; else now.
         self.subscription = None;
-        let mut subscription =
-            self.state.events.subscribe(signed.sees(), self.queue.clone(), seen);
+        while let Ok(event) = self.waiting.try_recv() {
+            if since.is_none() || event.is_for_one() {
+                self.tell(&event).await?;
+            }
+        }
+        let mut subscription = self.state.events.subscribe(signed.sees(), self.queue.clone(), seen);
         let (missed, lost) = (std::mem::take(&mut subscription.missed), subscription.lost);
         let last = subscription.last;
         self.subscription = Some(subscription);
@@ -380,6 +385,7 @@ impl Connection {
 
     /// Passes an event on, if it is theirs to see.
     async fn tell(&mut self, event: &Event) -> Result<(), End> {
+        self.still_signed().await?;
         if self.may_see(event) {
             self.send(event.text.clone()).await?;
         }
@@ -393,7 +399,7 @@ impl Connection {
     fn may_see(&self, event: &Event) -> bool {
         let Some(signed) = &self.signed else { return false };
         let Who { user, agent } = &event.who;
-        let own = user.is_empty() || signed.sees().covers(user, agent);
+        let own = event.is_for_one() || signed.sees().covers(user, agent);
         own || may_answer(&self.state, signed)
     }
 

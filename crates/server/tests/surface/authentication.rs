@@ -113,12 +113,16 @@ async fn a_token_that_another_process_revokes_is_worth_nothing_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_and_a_session_are_named_within_what_the_token_allows() {
-    let site = Site::new().await;
+    let site = Site::with("[agents.scout]\ndescription = 'looks around'").await;
     let agents = site.token(Who { agents: Some(&["helper", "scout"]), ..Who::OWNER }).await;
     for (token, headers, expected) in [
         (&site.owner, vec![], Ok(("main", "main"))),
         (&site.owner, vec![("toolgate-agent", "scout")], Ok(("scout", "main"))),
-        (&site.owner, vec![("toolgate-session", "a/b:c@d+e-f_g.h")], Ok(("main", "a/b:c@d+e-f_g.h"))),
+        (
+            &site.owner,
+            vec![("toolgate-session", "a/b:c@d+e-f_g.h")],
+            Ok(("main", "a/b:c@d+e-f_g.h")),
+        ),
         (&agents, vec![("toolgate-agent", "scout")], Ok(("scout", "main"))),
         (&agents, vec![], Err(403)),
         (&agents, vec![("toolgate-agent", "main")], Err(403)),
@@ -129,7 +133,8 @@ async fn an_agent_and_a_session_are_named_within_what_the_token_allows() {
         (&site.owner, vec![("toolgate-agent", "a\u{e9}")], Err(400)),
     ] {
         let request = site.request_as(token, "POST", "/v1/tools/get_current_time").json(&json!({}));
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         let answer = send(request).await;
         match expected {
             Ok((agent, session)) => {
@@ -141,7 +146,8 @@ async fn an_agent_and_a_session_are_named_within_what_the_token_allows() {
             Err(status) => assert_eq!(answer.status, status, "{headers:?}: {answer:?}"),
         }
     }
-    let long = send(site.request("GET", "/v1/tools").header("toolgate-session", &"s".repeat(129))).await;
+    let long =
+        send(site.request("GET", "/v1/tools").header("toolgate-session", &"s".repeat(129))).await;
     assert_eq!(long.status, 400);
 }
 
@@ -181,7 +187,8 @@ async fn declared_scopes_give_nothing() {
     ] {
         let request = site.request_as(&member, "GET", "/metrics").header(name, value);
         assert_eq!(send(request).await.status, 403, "{name}");
-        let call = site.request_as(&member, "POST", "/v1/tools/get_current_time").header(name, value);
+        let call =
+            site.request_as(&member, "POST", "/v1/tools/get_current_time").header(name, value);
         assert_eq!(send(call.json(&json!({}))).await.status, 200);
         let last = site.entries().pop().unwrap();
         assert_eq!((last.user_id.as_str(), last.role.as_str()), ("bo", "member"), "{name}");

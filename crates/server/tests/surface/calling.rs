@@ -46,10 +46,12 @@ async fn an_outcome_comes_with_the_status_that_belongs_to_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn configuration_opens_what_is_closed_over_http() {
-    let site = Site::with("[tools.by_channel.http]\nalso_allow = ['process']").await;
-    // It gets past policy; that it has nothing to list is another matter.
-    let answer = site.post("/v1/tools/process", json!({"action": "list"})).await;
-    assert_ne!(answer.json()["error_type"], "tool_not_available", "{answer:?}");
+    let site = Site::with("[tools.by_channel.http]\nalso_allow = ['sessions_spawn']").await;
+    // It gets past policy; that it is not told what to do is another matter.
+    let answer = site.post("/v1/tools/sessions_spawn", json!({})).await;
+    assert_eq!(answer.error(), (400, "validation_error".to_owned()));
+    let closed = Site::new().await.post("/v1/tools/sessions_spawn", json!({})).await;
+    assert_eq!(closed.error(), (404, "tool_not_available".to_owned()));
     assert_eq!(site.post("/v1/tools/exec", json!({"command": "ls"})).await.status, 404);
     let explained = site.get("/v1/policy/explain?tool=exec&channel=http").await.json();
     assert_eq!(explained["verdict"], "deny");
@@ -127,7 +129,7 @@ async fn who_goes_away_stops_the_call() {
             last.error_type.as_deref() == Some("cancelled")
         })
         .await;
-        assert_eq!(site.gate.stats().running, 0);
+        until("its slot is free", async || site.gate.stats().running == 0).await;
     }
 }
 

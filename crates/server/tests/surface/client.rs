@@ -43,7 +43,8 @@ impl Request {
 
     /// The bytes; a host and a length are added where none are given.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let has = |wanted: &str| self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        let has =
+            |wanted: &str| self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
         let mut text = format!("{}\r\n", self.line);
         if !has("host") {
             text += &format!("host: {}\r\n", self.address);

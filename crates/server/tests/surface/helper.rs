@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::Value;
-use server::{Events, NewSecret, Parts, Server};
+use server::{Events, NewSecret, Parts, Reload, Server};
 use store::{NewToken, TokenKind};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -59,8 +59,9 @@ impl Site {
         let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 50);
         let clock = Arc::new(Stopped(Mutex::new(noon)));
         let events = Events::new(clock.clone());
+        let config = config::parse(config, "toolgate.toml").unwrap();
         let gate = Gate::builder()
-            .config(toolgate::config::parse(config, "toolgate.toml").unwrap())
+            .config(config.clone())
             .data(folder.path().join("data"))
             .workspace(folder.path().join("ws"))
             .clock(clock.clone())
@@ -71,8 +72,12 @@ impl Site {
             .tool::<Talk>()
             .build()
             .unwrap();
+        let again = gate.clone();
+        let reload = move || again.reload(config.clone()).map_err(|error| error.to_string());
         let parts = Parts {
             gate: gate.inner().clone(),
+            agents: gate.agents().clone(),
+            reload: Reload(Arc::new(reload)),
             world: gate.world().clone(),
             runner: gate.runner().clone(),
             events,

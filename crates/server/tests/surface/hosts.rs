@@ -7,7 +7,8 @@ use crate::{
     helper::Site,
 };
 
-const LISTS: &str = "server.hosts = ['gate.example.org']\nserver.origins = ['https://app.example.org']";
+const LISTS: &str =
+    "server.hosts = ['gate.example.org']\nserver.origins = ['https://app.example.org']";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_another_host_is_refused() {
@@ -33,12 +34,23 @@ async fn a_request_for_another_host_is_refused() {
     let answer = send(site.request("GET", "/healthz").header("host", "rebound.example")).await;
     assert_eq!(answer.error().1, "wrong_host");
     assert!(answer.json()["message"].as_str().unwrap().contains("server.hosts"));
-    let raw = |text: &str| exchange(site.address, &text.replace('\n', "\r\n").into_bytes());
+    let raw =
+        async |text: &str| exchange(site.address, text.replace('\n', "\r\n").as_bytes()).await;
     let own = format!("127.0.0.1:{port}");
     for (text, expected) in [
         ("GET /healthz HTTP/1.1\nconnection: close\n\n".to_owned(), [421, 400]),
-        (format!("GET /healthz HTTP/1.1\nhost: {own}\nhost: rebound.example\nconnection: close\n\n"), [421, 400]),
-        (format!("GET http://rebound.example/healthz HTTP/1.1\nhost: {own}\nconnection: close\n\n"), [421, 421]),
+        (
+            format!(
+                "GET /healthz HTTP/1.1\nhost: {own}\nhost: rebound.example\nconnection: close\n\n"
+            ),
+            [421, 400],
+        ),
+        (
+            format!(
+                "GET http://rebound.example/healthz HTTP/1.1\nhost: {own}\nconnection: close\n\n"
+            ),
+            [421, 421],
+        ),
     ] {
         let status = raw(&text).await.status;
         assert!(expected.contains(&status), "{text}: {status}");
@@ -68,7 +80,10 @@ async fn a_request_from_another_sites_page_is_refused() {
     // Before anything else: also without a token, and for what does not exist.
     let evil = |request: Request| request.header("origin", "https://evil.example");
     assert_eq!(send(evil(site.anonymous("GET", "/v1/tools"))).await.status, 403);
-    assert_eq!(send(evil(site.anonymous("POST", "/v1/sign-in")).json(&json!({}))).await.status, 403);
+    assert_eq!(
+        send(evil(site.anonymous("POST", "/v1/sign-in")).json(&json!({}))).await.status,
+        403
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,7 +103,8 @@ async fn only_listed_pages_may_read_answers() {
     assert_eq!(send(asks("https://evil.example")).await.status, 403);
     let own = format!("http://{}", site.address);
     assert_eq!(send(asks(&own)).await.header("access-control-allow-origin"), "");
-    let read = send(site.request("GET", "/v1/tools").header("origin", "https://app.example.org")).await;
+    let read =
+        send(site.request("GET", "/v1/tools").header("origin", "https://app.example.org")).await;
     assert_eq!(read.header("access-control-allow-origin"), "https://app.example.org");
     assert_eq!(read.header("vary").to_lowercase(), "origin");
     // Also when it is refused, or the page could not say why.

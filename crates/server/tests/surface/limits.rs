@@ -57,7 +57,10 @@ async fn an_endless_body_is_cut_off() {
         let _ = stream.read_to_end(&mut bytes).await;
         let status = String::from_utf8_lossy(&bytes);
         // The answer may be lost when the connection is reset while we still send.
-        assert!(status.is_empty() || status.starts_with(&format!("HTTP/1.1 {expected}")), "{status}");
+        assert!(
+            status.is_empty() || status.starts_with(&format!("HTTP/1.1 {expected}")),
+            "{status}"
+        );
     }
     assert_eq!(site.get("/v1/stats").await.status, 200);
 }

@@ -26,7 +26,8 @@ async fn tools_are_those_of_the_caller_and_the_owner_sees_why_not() {
     assert!(find("ls")["reason"].as_str().unwrap().contains("toolgate.toml:2"));
     assert!(find("exec")["reason"].as_str().unwrap().contains("over HTTP"));
     let theirs = send(site.request_as(&member, "GET", "/v1/tools")).await.json();
-    assert_eq!(names(&theirs, "tools", "name"), ["get_current_time", "ring", "talk"]);
+    let expected = ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "talk"];
+    assert_eq!(names(&theirs, "tools", "name"), expected);
     for (token, name, expected) in [
         (&site.owner, "read", 200),
         (&site.owner, "read_file", 200),
@@ -58,7 +59,8 @@ async fn the_journal_comes_page_by_page() {
         let Some(next) = page["next"].as_str() else { break };
         cursor = format!("&cursor={next}");
     }
-    let newest_first: Vec<_> = site.entries().iter().rev().map(|entry| entry.id.to_string()).collect();
+    let newest_first: Vec<_> =
+        site.entries().iter().rev().map(|entry| entry.id.to_string()).collect();
     assert_eq!((seen, pages), (newest_first, 3));
     for (query, expected) in [
         ("tool=get_current_time", 7),
@@ -114,7 +116,10 @@ async fn a_member_sees_their_own() {
         assert_eq!(answer.status, expected);
     }
     let stats = send(site.request_as(&bo, "GET", "/v1/stats")).await.json();
-    assert_eq!((stats["calls"]["success"].clone(), stats["owner"].clone()), (json!(1), json!(false)));
+    assert_eq!(
+        (stats["calls"]["success"].clone(), stats["owner"].clone()),
+        (json!(1), json!(false))
+    );
     assert_eq!(site.get("/v1/stats").await.json()["calls"]["success"], 3);
 }
 
@@ -133,7 +138,8 @@ async fn tokens_are_made_by_the_owner_and_shown_once() {
     assert_eq!(names(&listed.json(), "tokens", "user"), ["cy", "bo", "owner"]);
     let theirs = send(site.request_as(&member, "GET", "/v1/tokens")).await.json();
     assert_eq!(names(&theirs, "tokens", "user"), ["bo"]);
-    let refused = send(site.request_as(&member, "POST", "/v1/tokens").json(&json!({"name": "x"}))).await;
+    let refused =
+        send(site.request_as(&member, "POST", "/v1/tokens").json(&json!({"name": "x"}))).await;
     assert_eq!(refused.status, 403);
     // Somebody else's is not there.
     let id = listed.json()["tokens"][0]["id"].as_str().unwrap().to_owned();
@@ -218,8 +224,12 @@ async fn what_would_happen_is_said_as_on_the_command_line() {
     let hidden = json!({"value": {"tool": "exec", "arguments": {"command": "ls"}}});
     let owner = site.post("/v1/check/call", hidden.clone()).await.json();
     assert_eq!(owner["rule"], "policy.group");
-    let theirs = send(site.request_as(&member, "POST", "/v1/check/call").json(&hidden)).await.json();
-    assert_eq!(theirs["rule"], "tool_not_available", "nothing is learnt about a tool that is not theirs");
+    let theirs =
+        send(site.request_as(&member, "POST", "/v1/check/call").json(&hidden)).await.json();
+    assert_eq!(
+        theirs["rule"], "tool_not_available",
+        "nothing is learnt about a tool that is not theirs"
+    );
     let schema = json!({"value": {"type": "object", "properties": {}}, "format": "gemini"});
     assert_eq!(site.post("/v1/check/schema", schema).await.json()["schema"]["type"], "object");
     for (token, kind, body, expected) in [

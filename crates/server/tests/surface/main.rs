@@ -7,9 +7,11 @@
     reason = "a failed setup should fail the test"
 )]
 
+mod agents;
 mod answering;
 mod authentication;
 mod calling;
+mod chat;
 mod client;
 mod describing;
 mod ending;
@@ -18,6 +20,9 @@ mod hosts;
 mod limits;
 mod listing;
 mod messages;
+mod scoped;
+mod sessions;
 mod signing_in;
+mod socket;
 mod tools;
 mod watching;

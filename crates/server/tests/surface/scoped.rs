@@ -125,7 +125,8 @@ async fn a_token_for_certain_agents_sees_what_they_did_and_no_more() {
     let get = async |path: &str| send(site.request_as(&scout, "GET", path)).await;
     let [own, other] = both_called(&site, "get_current_time", &json!({})).await;
     let calls = get("/v1/calls").await.json();
-    let listed: Vec<_> = calls["calls"].as_array().unwrap().iter().map(|call| &call["id"]).collect();
+    let listed: Vec<_> =
+        calls["calls"].as_array().unwrap().iter().map(|call| &call["id"]).collect();
     assert_eq!(listed, [&own]);
     assert_eq!(get("/v1/calls?agent=helper").await.json()["calls"], json!([]));
     assert_eq!(get("/v1/calls?agent=scout").await.json()["calls"][0]["id"], own);

@@ -76,7 +76,8 @@ async fn a_cookie_alone_changes_nothing() {
     ] {
         let path = if method == "GET" { "/v1/tools" } else { "/v1/tools/get_current_time" };
         let request = site.anonymous(method, path).json(&json!({}));
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         let answer = site.with_cookie(&cookie, request).await;
         assert_eq!(answer.status, expected, "{method} {headers:?}: {answer:?}");
     }
@@ -108,5 +109,8 @@ async fn the_page_is_one_file_that_nothing_can_be_put_into() {
     assert_eq!(page.header("x-frame-options"), "DENY");
     assert_eq!(page.header("x-content-type-options"), "nosniff");
     assert_eq!(page.header("referrer-policy"), "no-referrer");
-    assert!(page.text().contains("history.replaceState"), "the secret does not stay in the address bar");
+    assert!(
+        page.text().contains("history.replaceState"),
+        "the secret does not stay in the address bar"
+    );
 }

@@ -43,11 +43,8 @@ pub(crate) struct Talk {
 
 impl Tool for Talk {
     const NAME: &'static str = "talk";
-    const INFO: Info = Info {
-        profiles: &[Profile::Gateway],
-        timeout: Duration::from_mins(5),
-        ..Info::DEFAULT
-    };
+    const INFO: Info =
+        Info { profiles: &[Profile::Gateway], timeout: Duration::from_mins(5), ..Info::DEFAULT };
 
     async fn run(self, ctx: &ToolContext) -> ToolResult {
         for piece in 0..self.pieces {
