@@ -21,11 +21,13 @@ pub struct Server {
     pub origins: Spanned<Vec<Spanned<Origin>>>,
     pub body_bytes: Spanned<u64>,
     pub request_timeout: Spanned<Duration>,
+    pub answer_timeout: Spanned<Duration>,
     pub shutdown_timeout: Spanned<Duration>,
     pub connections: Spanned<NonZeroUsize>,
     pub connections_per_peer: Spanned<NonZeroUsize>,
     pub ws_connections: Spanned<NonZeroUsize>,
     pub ws_requests: Spanned<NonZeroUsize>,
+    pub runs: Spanned<NonZeroUsize>,
     pub ws_ping: Spanned<Duration>,
 }
 
@@ -42,11 +44,13 @@ impl Default for Server {
             origins: Vec::new().into(),
             body_bytes: 12_000_000.into(),
             request_timeout: Duration::from_secs(30).into(),
+            answer_timeout: Duration::from_mins(1).into(),
             shutdown_timeout: Duration::from_secs(10).into(),
             connections: at_least_one(1_024),
             connections_per_peer: at_least_one(256),
             ws_connections: at_least_one(10_000),
             ws_requests: at_least_one(32),
+            runs: at_least_one(32),
             ws_ping: Duration::from_secs(30).into(),
         }
     }

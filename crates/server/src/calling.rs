@@ -17,7 +17,10 @@ pub(crate) async fn call(
 ) -> Outcome {
     let id = *request.id.as_ref().unwrap_or(&state.gate.next_id());
     // Who asks with a token must not answer with it.
-    let _noted = state.events.running.note_token(id, &signed.token.id);
+    let running = &state.events.running;
+    let _noted = running.note_token(id, &signed.token.id);
+    // Nor about what an agent does that is spawned or spoken to by the call.
+    running.note_speaker(caller, &signed.token.id);
     state.gate.run(caller, Request { id: Some(id), ..request }).await
 }
 

@@ -21,6 +21,8 @@ mod outer;
 mod problem;
 mod running;
 mod server;
+mod speaking;
+mod spoken;
 mod state;
 mod ws;
 

@@ -11,6 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// When to come back, if nobody knows better.
+const LATER: Duration = Duration::from_secs(5);
+
 /// What can be wrong with a request, apart from what a call can end with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -28,6 +31,7 @@ pub(crate) enum Kind {
     WrongHost,
     TooMany,
     Internal,
+    ModelFailed,
     Unavailable,
 }
 
@@ -64,7 +68,14 @@ impl Kind {
     }
 
     const fn retryable(self) -> bool {
-        matches!(self, Self::TooSlow | Self::TooMany | Self::Internal | Self::Unavailable)
+        matches!(
+            self,
+            Self::TooSlow
+                | Self::TooMany
+                | Self::Internal
+                | Self::ModelFailed
+                | Self::Unavailable
+        )
     }
 
     // One table, so that a new one must choose everything.
@@ -88,6 +99,7 @@ impl Kind {
             Self::WrongHost => (421, "wrong_host", "The request is for another host."),
             Self::TooMany => (429, "rate_limited", "Too many requests; see `retry-after`."),
             Self::Internal => (500, "internal_error", "The fault is the server's."),
+            Self::ModelFailed => (502, "model_failed", "The model's provider failed."),
             Self::Unavailable => (503, "unavailable", "The server is busy, or about to end."),
         }
     }
@@ -119,7 +131,8 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), details: json!({}), retry_after: None }
+        let problem = Self { kind, message: message.into(), details: json!({}), retry_after: None };
+        if kind == Kind::TooMany { problem.after(LATER) } else { problem }
     }
 
     /// Ours; what it was goes to the log only.
@@ -138,6 +151,11 @@ impl Problem {
             json!({"retry_after_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)});
         self.retry_after = Some(wait);
         self
+    }
+
+    /// When it may help, if only after a while.
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     pub(crate) const fn kind(&self) -> Kind {
@@ -168,11 +186,15 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            headers.insert(header::RETRY_AFTER, seconds.into());
+            headers.insert(header::RETRY_AFTER, whole_seconds(wait));
         }
         response
     }
+}
+
+/// As `Retry-After` has it, and not less.
+pub(crate) fn whole_seconds(wait: Duration) -> HeaderValue {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).into()
 }
 
 /// An answer in JSON.

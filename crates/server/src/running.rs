@@ -5,11 +5,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use agent::key_of;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, ItemId};
 
-use crate::auth::Sees;
+use crate::{auth::Sees, spoken::Spoken};
 
 /// The calls that run in this process, whatever surface they came by.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Running {
     calls: Mutex<HashMap<CallId, Call>>,
     /// Which token a call was made with, while it runs.
     made_with: Mutex<HashMap<CallId, ItemId>>,
+    /// Which tokens spoke to agents, and where.
+    spoken: Mutex<Spoken>,
     ended: Notify,
 }
 
@@ -75,13 +78,30 @@ impl Running {
         MadeWith { running: self, call }
     }
 
-    /// Whether a call that runs was made with this token.
-    pub(crate) fn was_made_with(&self, call: CallId, token: &ItemId) -> bool {
-        self.tokens().get(&call) == Some(token)
+    /// Notes that somebody speaks as `caller` with a token.
+    pub(crate) fn note_speaker(&self, caller: &Caller, token: &ItemId) {
+        self.spoken().note(key_of(caller), token);
+    }
+
+    /// Whether a call that runs goes back to this token: it was made with it, or by an agent that was
+    /// spoken to with it, or by one below that.
+    pub(crate) fn goes_back_to(&self, call: CallId, token: &ItemId) -> bool {
+        if let Some(made_with) = self.tokens().get(&call) {
+            return made_with == token;
+        }
+        let caller = self.calls().get(&call).map(|call| call.caller.clone());
+        // What another process runs has nothing to do with what came here.
+        let Some(caller) = caller else { return false };
+        let spoken = self.spoken();
+        caller.chain().any(|above| spoken.has_spoken(key_of(above), token))
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<CallId, Call>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spoken(&self) -> MutexGuard<'_, Spoken> {
+        self.spoken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tokens(&self) -> MutexGuard<'_, HashMap<CallId, ItemId>> {

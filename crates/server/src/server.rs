@@ -22,6 +22,7 @@ use crate::{
     connections::Connections,
     events::Events,
     outer,
+    speaking::Runs,
     state::{Inner, Reload, State},
 };
 
@@ -78,6 +79,7 @@ impl Server {
             tokens: TokenCache::default(),
             failures: Failures::default(),
             connections: Connections::default(),
+            speaking: Runs::default(),
             table: Table::default(),
             local,
             started: Instant::now(),

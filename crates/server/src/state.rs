@@ -18,6 +18,7 @@ use crate::{
     auth::{Failures, TokenCache},
     connections::Connections,
     events::Events,
+    speaking::Runs,
 };
 
 /// Takes over what the configuration says now. May block.
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) tokens: TokenCache,
     pub(crate) failures: Failures,
     pub(crate) connections: Connections,
+    /// Who speaks to agents.
+    pub(crate) speaking: Runs,
     /// Every operation there is.
     pub(crate) table: Table,
     /// Where it listens.

@@ -291,8 +291,8 @@ impl Prepared for Answered {
 }
 
 impl Answered {
-    /// Whoever asks does not answer: not with a token for agents, and not with the token the call was made
-    /// with.
+    /// Whoever asks does not answer: not with a token for agents, not with the token the call was made with,
+    /// and not with one that spoke to the agent which makes it.
     fn refuse_agents(&self) -> Result<(), ToolError> {
         if !self.signed.is_person() {
             let reason = "a token that is for certain agents answers nothing";
@@ -300,9 +300,10 @@ impl Answered {
         }
         let call = self.question.request.call;
         let running = &self.state.events.running;
-        if self.signed.is_for_programs() && running.was_made_with(call, &self.signed.token.id) {
-            let reason = "the call was made with this very token, which therefore cannot answer about \
-                          it; sign in with a browser, use another token, or `toolgate approvals`";
+        if self.signed.is_for_programs() && running.goes_back_to(call, &self.signed.token.id) {
+            let reason = "the call was made with this very token, or by an agent that was spoken to with \
+                          it, which therefore cannot answer about it; sign in with a browser, use \
+                          another token, or `toolgate approvals`";
             return Err(ToolError::denied("approve", "approval.own", reason));
         }
         Ok(())

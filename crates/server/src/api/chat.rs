@@ -15,6 +15,7 @@ use super::{
 use crate::{
     chat::{self, Refused},
     problem::Nothing,
+    speaking,
 };
 
 /// Every status an answer can have besides those that all have.
@@ -67,8 +68,12 @@ async fn speak(
         }
         Err(problem) => Err(Refused::Problem(problem)),
     };
-    Ok(Spoken(match turn {
-        Ok(turn) => chat::answer(&state.agents, turn, &state.runs).await,
+    let begun = turn.and_then(|turn| {
+        let speaking = speaking::begin(state, signed, turn.caller.clone())?;
+        Ok((speaking, turn))
+    });
+    Ok(Spoken(match begun {
+        Ok((speaking, turn)) => chat::answer(speaking, turn).await,
         Err(refused) => refused.respond(format, &signed.person()),
     }))
 }

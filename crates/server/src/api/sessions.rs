@@ -14,31 +14,48 @@ use super::{
     endpoint::{Asked, Endpoint, Given, Who},
     input::{Empty, Json as JsonBody},
     output::Json,
-    tools::from_problem,
 };
-use crate::problem::refusals;
+use crate::{
+    problem::{Kind, Problem, refusals},
+    speaking,
+};
 
 /// Sessions and messages of one page, at most.
 const MOST: u32 = 200;
 
 refusals! {
     /// Why nothing is shown or changed.
-    NoSession { NotFound, Invalid, Forbidden, Conflict, TooMany }
+    NoSession { NotFound, Invalid, Forbidden, Conflict, TooMany, ModelFailed, Unavailable }
 }
 
-from_problem!(NoSession);
-
-impl From<AgentError> for NoSession {
-    fn from(error: AgentError) -> Self {
-        let text = error.to_string();
-        match error.facts().1 {
-            404 => Self::NotFound(text),
-            400 => Self::Invalid(text),
-            429 => Self::TooMany(text),
-            499 | 502..=504 | 413 | 408 | 403 => Self::Conflict(text),
-            _ => Self::Internal(text),
+impl From<Problem> for NoSession {
+    fn from(problem: Problem) -> Self {
+        let message = problem.message().to_owned();
+        match problem.kind() {
+            Kind::NotFound => Self::NotFound(message),
+            Kind::Forbidden => Self::Forbidden(message),
+            Kind::Conflict => Self::Conflict(message),
+            Kind::TooMany => Self::TooMany(message),
+            Kind::ModelFailed => Self::ModelFailed(message),
+            Kind::Unavailable => Self::Unavailable(message),
+            Kind::Internal => Self::Internal(message),
+            Kind::Invalid
+            | Kind::Unauthenticated
+            | Kind::MethodNotAllowed
+            | Kind::NotAcceptable
+            | Kind::TooSlow
+            | Kind::TooLarge
+            | Kind::UnsupportedMediaType
+            | Kind::RangeNotSatisfiable
+            | Kind::WrongHost => Self::Invalid(message),
         }
     }
+}
+
+/// What of an error somebody may know.
+fn shown(asked: &Asked) -> impl Fn(AgentError) -> NoSession {
+    let person = asked.signed.person();
+    move |error| speaking::problem(&error, &person).into()
 }
 
 /// Which sessions.
@@ -117,7 +134,7 @@ pub(crate) async fn list(asked: &Asked, wanted: Wanted) -> Result<Listed, NoSess
     let next = found.last().filter(|_| more).map(|session| session.key.to_string());
     let mut sessions = Vec::with_capacity(found.len());
     for session in &found {
-        sessions.push(asked.state.agents.info(session).await?);
+        sessions.push(asked.state.agents.info(session).await.map_err(shown(asked))?);
     }
     Ok(Listed { sessions, next })
 }
@@ -145,7 +162,7 @@ impl Endpoint for Show {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<SessionInfo>, NoSession> {
         let session = find(&asked, &given.path).await?;
-        Ok(Json(asked.state.agents.info(&session).await?))
+        Ok(Json(asked.state.agents.info(&session).await.map_err(shown(&asked))?))
     }
 }
 
@@ -165,9 +182,9 @@ impl Endpoint for Change {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<SessionInfo>, NoSession> {
         let session = find(&asked, &given.path).await?;
-        asked.state.agents.set(&session, given.body.0).await?;
+        asked.state.agents.set(&session, given.body.0).await.map_err(shown(&asked))?;
         let session = find(&asked, &given.path).await?;
-        Ok(Json(asked.state.agents.info(&session).await?))
+        Ok(Json(asked.state.agents.info(&session).await.map_err(shown(&asked))?))
     }
 }
 
@@ -273,8 +290,8 @@ pub(crate) async fn messages(
     let session = find(asked, key).await?;
     let limit = limit.unwrap_or(50).clamp(1, MOST) as usize;
     let tools = if tools { WithTools::Yes } else { WithTools::No };
-    let messages = asked.state.agents.messages(&session, limit, tools).await?;
-    Ok(Said { messages })
+    let messages = asked.state.agents.messages(&session, limit, tools).await;
+    Ok(Said { messages: messages.map_err(shown(asked))? })
 }
 
 /// What is said.
@@ -326,9 +343,9 @@ impl Endpoint for Say {
         let Saying { message, model } = given.body.0;
         let caller = speaker(&asked, &given.path)?;
         let input = Input { model, ..Input::text(message) };
-        let (agents, ending) = (&asked.state.agents, &asked.state.runs);
-        let answer = agents.run(&caller, input, Sink::default(), ending).await?;
-        Ok(Json(Answered::new(answer)))
+        let speaking = speaking::begin(&asked.state, &asked.signed, caller)?;
+        let answer = speaking.run(input, Sink::default()).await;
+        Ok(Json(Answered::new(answer.map_err(shown(&asked))?)))
     }
 }
 

@@ -66,10 +66,13 @@ macro_rules! from_problem {
         impl From<$crate::problem::Problem> for $name {
             fn from(problem: $crate::problem::Problem) -> Self {
                 let message = problem.message().to_owned();
-                match problem.kind() {
-                    $crate::problem::Kind::Invalid => Self::Invalid(message),
-                    $crate::problem::Kind::NotFound => Self::NotFound(message),
-                    _ => Self::Forbidden(message),
+                let kind = problem.kind();
+                if kind == $crate::problem::Kind::Invalid {
+                    Self::Invalid(message)
+                } else if kind == $crate::problem::Kind::NotFound {
+                    Self::NotFound(message)
+                } else {
+                    Self::Forbidden(message)
                 }
             }
         }

@@ -3,18 +3,25 @@
 mod decode;
 mod stream;
 
-use agent::{AgentError, Agents, Answer, Input, Sink};
+use std::time::Duration;
+
+use agent::{AgentError, Answer, Input, Sink};
 use axum::{
     body::Body,
-    http::{HeaderValue, StatusCode, header::CONTENT_TYPE},
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_TYPE, RETRY_AFTER},
+    },
     response::Response,
 };
 use provider::{Format, IncludeUsage, Reply, ReplyHead, Stream};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use tool::Caller;
 
-use crate::problem::Problem;
+use crate::{
+    problem::{Problem, whole_seconds},
+    speaking::{self, Speaking},
+};
 
 pub(crate) use decode::Asked;
 
@@ -33,11 +40,11 @@ pub(crate) struct Turn {
 }
 
 /// Runs it and answers, at once or piece by piece. When the client goes away, the run ends.
-pub(crate) async fn answer(agents: &Agents, turn: Turn, stop: &CancellationToken) -> Response {
+pub(crate) async fn answer(speaking: Speaking, turn: Turn) -> Response {
     let session = turn.caller.session.clone();
     let mut response = match turn.stream {
-        Stream::Yes => stream::answer(agents, turn, stop).await,
-        Stream::No => whole(agents, turn, stop).await,
+        Stream::Yes => stream::answer(speaking, turn).await,
+        Stream::No => whole(speaking, turn).await,
     };
     if let Ok(session) = HeaderValue::from_str(&session) {
         response.headers_mut().insert(SESSION, session);
@@ -45,9 +52,9 @@ pub(crate) async fn answer(agents: &Agents, turn: Turn, stop: &CancellationToken
     response
 }
 
-async fn whole(agents: &Agents, turn: Turn, stop: &CancellationToken) -> Response {
+async fn whole(speaking: Speaking, turn: Turn) -> Response {
     let Turn { format, caller, head, input, .. } = turn;
-    match agents.run(&caller, input, Sink::default(), stop).await {
+    match speaking.run(input, Sink::default()).await {
         Ok(answer) => json(StatusCode::OK, &provider::response(format, &head, &reply(answer))),
         Err(error) => problem(format, &error, &caller),
     }
@@ -86,7 +93,8 @@ impl Refused {
         match self {
             Self::Problem(refused) => {
                 let kind = refused.kind();
-                refusal(format, kind.status(), kind.error_type(), refused.message())
+                let response = refusal(format, kind.status(), kind.error_type(), refused.message());
+                after(response, refused.retry_after())
             }
             Self::Agent(error) => problem(format, error, who),
         }
@@ -96,7 +104,14 @@ impl Refused {
 /// An error as the client's own provider would say it.
 pub(crate) fn problem(format: Format, error: &AgentError, caller: &Caller) -> Response {
     let (kind, status) = error.facts();
-    refusal(format, status, kind, &error.shown_to(caller))
+    let response = refusal(format, status, kind, &error.shown_to(caller));
+    after(response, speaking::retry_after(error))
+}
+
+/// Says when to come back.
+fn after(mut response: Response, wait: Option<Duration>) -> Response {
+    response.headers_mut().extend(wait.map(|wait| (RETRY_AFTER, whole_seconds(wait))));
+    response
 }
 
 /// The same, of anything.

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use agent::{AgentError, Agents, Answer, Event, Sink};
+use agent::{AgentError, Answer, Event, Sink};
 use axum::{
     body::{Body, Bytes},
     http::{
@@ -14,11 +14,11 @@ use axum::{
 use futures_util::stream;
 use provider::ReplyStream;
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
-use tokio_util::sync::{CancellationToken, DropGuard};
-
+use tokio_util::sync::DropGuard;
 use tool::Caller;
 
 use super::{Turn, problem};
+use crate::speaking::Speaking;
 
 /// Events that wait to be sent; a slow client slows the model down.
 const MAX_EVENTS: usize = 64;
@@ -37,14 +37,13 @@ struct Sending {
 
 /// Waits until the run has begun, so that what is wrong with it can still be said as a status; then
 /// sends what comes.
-pub(super) async fn answer(agents: &Agents, turn: Turn, stop: &CancellationToken) -> Response {
+pub(super) async fn answer(speaking: Speaking, turn: Turn) -> Response {
     let (sender, mut events) = mpsc::channel(MAX_EVENTS);
-    let cancel = stop.child_token();
+    let cancel = speaking.stop();
     let guard = cancel.clone().drop_guard();
     let Turn { format, caller, head, input, include_usage, .. } = turn;
-    let (agents, speaker) = (agents.clone(), caller.clone());
     let run =
-        tokio::spawn(async move { agents.run(&speaker, input, Sink::to(sender), &cancel).await });
+        tokio::spawn(async move { speaking.run_until(&cancel, input, Sink::to(sender)).await });
     if events.recv().await.is_none() {
         return match run.await {
             Ok(Err(error)) => problem(format, &error, &caller),

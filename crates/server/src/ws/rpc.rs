@@ -64,6 +64,7 @@ const fn code(kind: Kind) -> i64 {
         Kind::Conflict => -32009,
         Kind::TooMany => -32029,
         Kind::Unavailable => -32030,
+        Kind::ModelFailed => -32031,
         Kind::MethodNotAllowed
         | Kind::NotAcceptable
         | Kind::TooSlow

@@ -10,12 +10,12 @@ use tool::Caller;
 
 use super::{
     methods::{Answered, Context, read},
-    rpc::{RpcError, refused, result},
+    rpc::{refused, result},
 };
 use crate::{
     api::{self, Asked, Empty, SessionsWanted},
     events::{fields, kind},
-    problem::{Kind, Problem},
+    speaking,
 };
 
 /// Events of a run that wait to be sent.
@@ -85,10 +85,11 @@ pub(super) async fn send(context: Context, params: Value) -> Answered {
     let Context { state, signed, names, queue, id, .. } = context;
     let names = names.or(agent.as_deref(), session.as_deref());
     let caller = signed.speaker(&state.gate.config(), names)?;
-    let caller = Caller { channel: None, ..caller };
+    let speaking = speaking::begin(&state, &signed, Caller { channel: None, ..caller })?;
+    let caller = speaking.caller.clone();
     let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
     let input = Input { model, ..Input::text(message) };
-    let run = state.agents.run(&caller, input, Sink::to(sender), &state.runs);
+    let run = speaking.run(input, Sink::to(sender));
     let tell = async {
         while let Some(event) = events.recv().await {
             let params = json!({"request": id, "data": event});
@@ -98,15 +99,6 @@ pub(super) async fn send(context: Context, params: Value) -> Answered {
     let (answer, ()) = tokio::join!(run, tell);
     match answer {
         Ok(answer) => result(&api::SessionAnswer::new(answer)),
-        Err(error) => {
-            let kind = match error.facts().1 {
-                400 => Kind::Invalid,
-                404 => Kind::NotFound,
-                429 => Kind::TooMany,
-                500 => Kind::Internal,
-                _ => Kind::Conflict,
-            };
-            Err(RpcError::from(Problem::new(kind, error.shown_to(&caller))))
-        }
+        Err(error) => Err(speaking::problem(&error, &caller).into()),
     }
 }
