@@ -12,6 +12,7 @@ use tower::ServiceExt as _;
 use crate::{
     connections::{Counted, Kind, Most},
     guard::Ends,
+    patient::Patient,
     problem::{self, Problem},
     state::State,
 };
@@ -25,25 +26,30 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// So long a peer may be silent on the level of TCP before it is asked whether it is there.
 const KEEPALIVE: Duration = Duration::from_mins(1);
 
-/// Serves a connection in a task of its own, or refuses it at once.
-pub(crate) fn accept(state: &State, router: &axum::Router, stream: TcpStream, peer: SocketAddr) {
+/// Serves a connection until it is over, or refuses it at once. Whoever comes while the server ends is
+/// answered once.
+pub(crate) fn accept(
+    state: &State,
+    router: &axum::Router,
+    stream: TcpStream,
+    peer: SocketAddr,
+) -> impl Future<Output = ()> + Send + 'static {
     let config = state.gate.config();
     let server = &config.server;
     let most = Most { all: server.connections.value, per_peer: server.connections_per_peer.value };
-    let Some(counted) = state.connections.admit(peer.ip(), Kind::Plain, most) else {
+    let counted = state.connections.admit(peer.ip(), Kind::Plain, most);
+    if counted.is_none() {
         state.events.metrics.refused_connection();
         tracing::debug!(%peer, "too many connections");
-        state.tasks.spawn(refuse(stream));
-        return;
-    };
+    }
     let (state, router) = (state.clone(), router.clone());
-    let tasks = state.tasks.clone();
-    tasks.spawn(async move {
+    async move {
+        let Some(counted) = counted else { return refuse(stream).await };
         if let Err(error) = serve(&state, router, stream, (peer, counted)).await {
             // Clients go away and send nonsense all the time.
             tracing::debug!(%peer, %error, "a connection ended early");
         }
-    });
+    }
 }
 
 /// Says so and hangs up, without reading anything.
@@ -72,17 +78,23 @@ async fn serve(
         request.extensions_mut().insert(Ends { local, peer });
         router.clone().oneshot(request)
     });
+    let late = state.ending.is_cancelled();
     let mut builder = http1::Builder::new();
     builder
+        .keep_alive(!late)
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
         .max_header_size(HEADER_BYTES)
         .max_buf_size(BUFFER_BYTES);
-    let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    let patience = state.gate.config().server.answer_timeout.value;
+    let stream = TokioIo::new(Patient::new(stream, patience));
+    let connection = builder.serve_connection(stream, service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        done = connection.as_mut() => return done,
-        () = state.ending.cancelled() => connection.as_mut().graceful_shutdown(),
+    if !late {
+        tokio::select! {
+            done = connection.as_mut() => return done,
+            () = state.ending.cancelled() => connection.as_mut().graceful_shutdown(),
+        }
     }
     tokio::select! {
         done = connection => done,

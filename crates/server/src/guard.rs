@@ -175,16 +175,17 @@ pub(crate) fn preflight(
     let mut response = Response::new(axum::body::Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let fixed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, accept, x-api-key, x-goog-api-key, toolgate-agent, toolgate-session",
-        ),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PATCH, DELETE"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     for (name, value) in fixed {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    // Whatever it likes: clients of model providers have headers of their own, and none gives more rights
+    // than the token beside it.
+    let wanted = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    let allowed = wanted.map(|wanted| (header::ACCESS_CONTROL_ALLOW_HEADERS, wanted));
+    response.headers_mut().extend(allowed);
     Some(response)
 }
 
@@ -194,8 +195,8 @@ pub(crate) fn allow_reading<B>(response: &mut Response<B>, from: &FromPage) {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let exposed = HeaderValue::from_static("toolgate-call-id, toolgate-request-id, retry-after");
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    let exposed = "toolgate-call-id, toolgate-request-id, toolgate-session, retry-after";
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod events;
 mod guard;
 mod metrics;
 mod outer;
+mod patient;
 mod problem;
 mod running;
 mod server;

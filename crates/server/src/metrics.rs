@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use provider::Usage;
 use store::ApprovalStatus;
 use tool::ToolError;
 
@@ -36,6 +37,18 @@ pub(crate) struct Metrics {
     failures: AtomicU64,
     refused_connections: AtomicU64,
     slow_readers: AtomicU64,
+    runs: Mutex<Runs>,
+}
+
+/// What agents did.
+#[derive(Debug, Default)]
+struct Runs {
+    open: u64,
+    /// By how they ended.
+    ended: BTreeMap<&'static str, u64>,
+    /// Tokens.
+    read: u64,
+    written: u64,
 }
 
 /// The calls of one tool.
@@ -78,6 +91,20 @@ impl Metrics {
     /// A request was answered.
     pub(crate) fn answered(&self, status: u16) {
         *lock(&self.requests).entry(status).or_default() += 1;
+    }
+
+    /// An agent begins to answer.
+    pub(crate) fn run_started(&self) {
+        lock(&self.runs).open += 1;
+    }
+
+    /// It is done.
+    pub(crate) fn run_ended(&self, how: &'static str, used: Usage) {
+        let mut runs = lock(&self.runs);
+        runs.open = runs.open.saturating_sub(1);
+        *runs.ended.entry(how).or_default() += 1;
+        runs.read = runs.read.saturating_add(used.input);
+        runs.written = runs.written.saturating_add(used.output);
     }
 
     /// Somebody came with no token that works.

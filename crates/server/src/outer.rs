@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::{
     auth::{self, By, Signed},
+    chat,
     guard::{self, Ends, FromPage},
     problem::{Kind, Problem},
     state::State,
@@ -38,6 +39,7 @@ async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Res
     let mut user = None;
     let answered = answer(&state, request, next, (&mut from, &mut user)).await;
     let mut response = answered.unwrap_or_else(Problem::into_response);
+    chat::put_in_form(&method, &path, &mut response);
     guard::allow_reading(&mut response, &from);
     add_headers(response.headers_mut(), &id);
     let status = response.status().as_u16();
@@ -61,6 +63,11 @@ async fn answer(
     if let Some(response) = guard::preflight(request.method(), request.headers(), from) {
         return Ok(response);
     }
+    // Whether it lives, and that it ends, is still said.
+    let path = request.uri().path();
+    if state.ending.is_cancelled() && !matches!(path, "/healthz" | "/readyz") {
+        return Err(Problem::new(Kind::Unavailable, "the server is about to end"));
+    }
     request.extensions_mut().insert(from.clone());
     if !state.table.is_open(request.method(), request.uri().path()) {
         let (mut parts, body) = request.into_parts();
@@ -79,8 +86,8 @@ async fn signed(
     parts: &Parts,
     from: &FromPage,
 ) -> Result<Signed, Problem> {
-    let signed =
-        auth::authenticate(state, peer, &parts.headers).await?.ok_or_else(auth::missing)?;
+    let signed = auth::authenticate(state, peer, &parts.headers).await?;
+    let signed = signed.ok_or_else(|| auth::missing_in(&parts.uri))?;
     check_cookie(&signed, &parts.method, &parts.headers, from)?;
     Ok(signed)
 }

@@ -177,10 +177,18 @@ impl Problem {
     }
 }
 
+/// What an answer says is wrong, for those who must say it in another form.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    pub(crate) kind: Kind,
+    pub(crate) message: String,
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.kind.status()).unwrap_or_default();
         let mut response = json_response(status, &self.body());
+        response.extensions_mut().insert(Said { kind: self.kind, message: self.message });
         let headers = response.headers_mut();
         if self.kind == Kind::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -9,7 +9,10 @@ use std::{
 
 use agent::Agents;
 use services::Runner;
-use tokio::net::TcpListener;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tool::Capabilities as _;
 use world::World;
@@ -96,28 +99,46 @@ impl Server {
         self.state.local
     }
 
-    /// Serves until `shutdown`; then accepts nobody, lets what runs go on for a while, cancels the rest, and
-    /// returns when every call has its outcome.
+    /// Serves until `shutdown`; then begins nothing new and says so to whoever still comes, lets what runs go
+    /// on for a while, cancels the rest, and returns when every call has its outcome.
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { listener, router, state } = self;
         let settle = tokio::spawn(state.events.clone().settle(state.gate.clone()));
         loop {
-            let accepted = tokio::select! {
+            tokio::select! {
                 () = shutdown.cancelled() => break,
-                accepted = listener.accept() => accepted,
-            };
-            match accepted {
-                Ok((stream, peer)) => connection::accept(&state, &router, stream, peer),
-                Err(error) => {
-                    // Out of descriptors, mostly: that passes, and to spin does not help.
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(AFTER_FAILURE).await;
+                (stream, peer) = accept(&listener) => {
+                    state.tasks.spawn(connection::accept(&state, &router, stream, peer));
                 }
             }
         }
-        drop(listener);
-        end(&state).await;
+        // Nobody waits for these: they go with the listener.
+        let mut late = JoinSet::new();
+        let mut ending = std::pin::pin!(end(&state));
+        loop {
+            tokio::select! {
+                () = &mut ending => break,
+                (stream, peer) = accept(&listener) => {
+                    late.spawn(connection::accept(&state, &router, stream, peer));
+                }
+                Some(_) = late.join_next() => {}
+            }
+        }
         settle.abort();
+    }
+}
+
+/// The next connection.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) => {
+                // Out of descriptors, mostly: that passes, and to spin does not help.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(AFTER_FAILURE).await;
+            }
+        }
     }
 }
 

@@ -7,27 +7,25 @@ use provider::{Format, Stream};
 use serde_json::Value;
 
 use super::{
-    endpoint::{Asked, Endpoint, Given},
+    endpoint::{Asked, Endpoint, Given, Unknown},
     input::{AnyJson, Empty},
     openapi::Described,
     output::Answer,
 };
 use crate::{
-    chat::{self, Refused},
-    problem::Nothing,
+    chat::{self, Pieces, Refused},
+    problem::{Kind, Nothing},
     speaking,
 };
 
 /// Every status an answer can have besides those that all have.
-const STATUSES: [(u16, &str); 8] = [
-    (404, "There is no such agent, session or response."),
-    (408, "The model took too long."),
-    (409, "The session is busy."),
+const STATUSES: [(u16, &str); 6] = [
+    (400, "The conversation makes no sense, or is too long for the model."),
+    (404, "There is no such agent, session, response or model."),
+    (429, "The provider, the session or the user has too much to do; see `retry-after`."),
     (499, "The run was stopped."),
-    (502, "The model's provider failed."),
-    (504, "The model's provider did not answer in time."),
-    (413, "The conversation is too long for the model."),
-    (429, "The provider, or the session, has too much to do."),
+    (502, "The model's provider failed, refused, or broke off."),
+    (503, "The model of this agent is not set up, or its provider is in trouble."),
 ];
 
 /// What the vendor's own clients read: an answer, events, or an error in the vendor's form.
@@ -42,8 +40,8 @@ impl Answer for Spoken {
         for (status, words) in STATUSES {
             described.json::<Value>(status, words);
         }
-        for status in [400, 403, 500, 503] {
-            described.json::<Value>(status, "An error, in the vendor's form.");
+        for kind in Kind::EVERYWHERE.iter().chain(Kind::WITH_BODY) {
+            described.json::<Value>(kind.status(), "An error, in the vendor's form.");
         }
     }
 
@@ -55,7 +53,7 @@ impl Answer for Spoken {
 async fn speak(
     asked: Asked,
     format: Format,
-    path: Option<(&str, Stream)>,
+    (path, pieces): (Option<(&str, Stream)>, Pieces),
     body: &Value,
 ) -> Result<Spoken, Nothing> {
     let (state, signed) = (&asked.state, &asked.signed);
@@ -73,7 +71,7 @@ async fn speak(
         Ok((speaking, turn))
     });
     Ok(Spoken(match begun {
-        Ok((speaking, turn)) => chat::answer(speaking, turn).await,
+        Ok((speaking, turn)) => chat::answer(speaking, turn, pieces).await,
         Err(refused) => refused.respond(format, &signed.person()),
     }))
 }
@@ -88,6 +86,7 @@ macro_rules! conversations {
             const METHOD: Method = Method::POST;
             const PATH: &'static str = $path;
             const SUMMARY: &'static str = $summary;
+            const UNKNOWN: Unknown = Unknown::PassedOver;
             type Path = ();
             type Query = Empty;
             type Body = AnyJson;
@@ -95,7 +94,7 @@ macro_rules! conversations {
             type Refusal = Nothing;
 
             async fn handle(asked: Asked, given: Given<Self>) -> Result<Spoken, Nothing> {
-                speak(asked, Format::$format, None, &given.body.0).await
+                speak(asked, Format::$format, (None, Pieces::Events), &given.body.0).await
             }
         }
     )*};
@@ -111,9 +110,18 @@ conversations! {
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Form {
-    /// `sse`; without it the events are a list.
-    #[expect(dead_code, reason = "clients send it; events are sent either way")]
+    /// `sse`; without it a streamed answer is a list.
     alt: Option<String>,
+    /// The same.
+    #[serde(rename = "$alt")]
+    system_alt: Option<String>,
+}
+
+impl Form {
+    fn pieces(&self) -> Pieces {
+        let alt = self.alt.as_deref().or(self.system_alt.as_deref());
+        if alt == Some("sse") { Pieces::Events } else { Pieces::List }
+    }
 }
 
 /// Makes an endpoint for Gemini, which has the model and what is asked of it in the path.
@@ -126,6 +134,7 @@ macro_rules! gemini {
             const METHOD: Method = Method::POST;
             const PATH: &'static str = $path;
             const SUMMARY: &'static str = "Talk to an agent, as clients of Gemini do: `AGENT:generateContent` or `AGENT:streamGenerateContent`.";
+            const UNKNOWN: Unknown = Unknown::PassedOver;
             type Path = String;
             type Query = Form;
             type Body = AnyJson;
@@ -143,7 +152,8 @@ macro_rules! gemini {
                         return Ok(Spoken(chat::refusal(format, 404, kind, message)));
                     }
                 };
-                speak(asked, Format::Gemini, Some((agent, stream)), &given.body.0).await
+                let how = (Some((agent, stream)), given.query.pieces());
+                speak(asked, Format::Gemini, how, &given.body.0).await
             }
         }
     )*};

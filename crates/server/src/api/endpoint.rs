@@ -30,6 +30,15 @@ pub(crate) enum Who {
     Owner,
 }
 
+/// What becomes of fields of a query that nobody expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// The request is refused, with the nearest name.
+    Refused,
+    /// Nothing: clients of model providers send things that are the provider's own business.
+    PassedOver,
+}
+
 /// An operation for those who have a token: what they may send, what they may get, and what is done.
 pub(crate) trait Endpoint: 'static {
     const METHOD: Method;
@@ -38,6 +47,7 @@ pub(crate) trait Endpoint: 'static {
     /// What it is for, in a sentence.
     const SUMMARY: &'static str;
     const WHO: Who = Who::Everybody;
+    const UNKNOWN: Unknown = Unknown::Refused;
 
     /// The part of the path in braces.
     type Path: PathPart;

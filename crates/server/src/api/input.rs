@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use store::ApprovalId;
 use tool::{CallId, ItemId};
 
-use super::shape::Fields;
+use super::{endpoint::Unknown, shape::Fields};
 use crate::{
     guard::too_large,
     problem::{Kind, Problem},
@@ -56,9 +56,13 @@ impl<T: DeserializeOwned + JsonSchema + Send> Query for T {}
 #[serde(deny_unknown_fields)]
 pub(crate) struct Empty {}
 
-/// Reads a query; what is not expected is refused with the nearest name.
-pub(crate) fn read_query<T: Query>(fields: &Fields, query: &str) -> Result<T, Problem> {
-    let values = fields.read_query(query).map_err(invalid)?;
+/// Reads a query; what is not expected is refused with the nearest name, unless it is passed over.
+pub(crate) fn read_query<T: Query>(
+    fields: &Fields,
+    query: &str,
+    unknown: Unknown,
+) -> Result<T, Problem> {
+    let values = fields.read_query(query, unknown).map_err(invalid)?;
     serde_json::from_value(values).map_err(|error| invalid(error.to_string()))
 }
 

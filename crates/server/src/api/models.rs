@@ -7,7 +7,7 @@ use provider::Format;
 use serde_json::Value;
 
 use super::{
-    endpoint::{Asked, Endpoint, Given},
+    endpoint::{Asked, Endpoint, Given, Unknown},
     input::Empty,
     output::Json,
 };
@@ -16,24 +16,6 @@ use crate::{
     problem::{Nothing, refusals},
     state::State,
 };
-
-/// What clients may say about the page they want; there is only one.
-#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Page {
-    #[expect(dead_code, reason = "clients send it; there is one page")]
-    limit: Option<u64>,
-    #[expect(dead_code, reason = "clients send it; there is one page")]
-    after_id: Option<String>,
-    #[expect(dead_code, reason = "clients send it; there is one page")]
-    before_id: Option<String>,
-    #[serde(rename = "pageSize")]
-    #[expect(dead_code, reason = "clients send it; there is one page")]
-    page_size: Option<u64>,
-    #[serde(rename = "pageToken")]
-    #[expect(dead_code, reason = "clients send it; there is one page")]
-    page_token: Option<String>,
-}
 
 /// The agents that somebody may talk to, each with the time this server began.
 fn listed(state: &State, signed: &Signed) -> Vec<(String, u64)> {
@@ -50,8 +32,9 @@ impl Endpoint for List {
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/v1/models";
     const SUMMARY: &'static str = "The agents, as clients of OpenAI and Anthropic list models.";
+    const UNKNOWN: Unknown = Unknown::PassedOver;
     type Path = ();
-    type Query = Page;
+    type Query = Empty;
     type Body = ();
     type Answer = Json<Value>;
     type Refusal = Nothing;
@@ -68,8 +51,9 @@ impl Endpoint for ListGemini {
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/v1beta/models";
     const SUMMARY: &'static str = "The agents, as clients of Gemini list models.";
+    const UNKNOWN: Unknown = Unknown::PassedOver;
     type Path = ();
-    type Query = Page;
+    type Query = Empty;
     type Body = ();
     type Answer = Json<Value>;
     type Refusal = Nothing;
@@ -91,6 +75,7 @@ impl Endpoint for Show {
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/v1/models/{call}";
     const SUMMARY: &'static str = "One agent, as clients of OpenAI and Anthropic show a model.";
+    const UNKNOWN: Unknown = Unknown::PassedOver;
     type Path = String;
     type Query = Empty;
     type Body = ();

@@ -81,7 +81,7 @@ async fn run<E: Endpoint>(
     check_accept(&parts.headers, E::PATH)?;
     let params = parts.extract::<RawPathParams>().await.map_err(Problem::internal)?;
     let path = E::Path::read(params.iter().next().map(|(_, value)| value))?;
-    let query = read_query(&shape.query, parts.uri.query().unwrap_or_default())?;
+    let query = read_query(&shape.query, parts.uri.query().unwrap_or_default(), E::UNKNOWN)?;
     let body = E::Body::read(&state, &parts.headers, &shape.body, body).await?;
     let asked = Asked { state, signed, headers: parts.headers };
     let answer = E::handle(asked, Given { path, query, body }).await;

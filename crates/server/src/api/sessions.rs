@@ -1,9 +1,10 @@
 //! Conversations, as people look at them.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use agent::{AgentError, Input, Sink};
 use axum::http::Method;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +12,7 @@ use store::{Session, SessionCursor, SessionFilter, SessionKey, SessionKind};
 use tool::{Caller, MessageInfo, SessionInfo, SessionSettings, WithTools};
 
 use super::{
+    calls::within,
     endpoint::{Asked, Endpoint, Given, Who},
     input::{Empty, Json as JsonBody},
     output::Json,
@@ -109,16 +111,15 @@ pub(crate) async fn list(asked: &Asked, wanted: Wanted) -> Result<Listed, NoSess
     let Wanted { agent, kind, active, search, limit, cursor } = wanted;
     let limit = limit.unwrap_or(50).clamp(1, MOST);
     let db = asked.state.gate.db().await?;
-    let before = match cursor {
-        None => None,
-        Some(cursor) => {
-            let last = find(asked, &cursor).await?;
-            Some(SessionCursor { active_at: last.active_at, key: last.key })
-        }
-    };
+    let before = cursor.map(|cursor| place(asked.signed.user(), &cursor)).transpose()?;
+    let agents = within(&asked.signed.sees(), agent);
+    // To the store no agents are all agents.
+    if agents.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Listed { sessions: Vec::new(), next: None });
+    }
     let filter = SessionFilter {
         user: Some(asked.signed.user().to_owned()),
-        agents: agent.into_iter().collect(),
+        agents: agents.unwrap_or_default(),
         kinds: kind.into_iter().collect(),
         active_since: active
             .and_then(|seconds| asked.state.now().checked_sub(Duration::from_secs(seconds))),
@@ -128,15 +129,33 @@ pub(crate) async fn list(asked: &Asked, wanted: Wanted) -> Result<Listed, NoSess
         ..SessionFilter::default()
     };
     let mut found = db.sessions(&filter).await?;
-    found.retain(|session| asked.signed.may_use(&session.key.agent));
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
-    let next = found.last().filter(|_| more).map(|session| session.key.to_string());
+    let next = found.last().filter(|_| more).map(|session| cursor_of(&session.into()));
     let mut sessions = Vec::with_capacity(found.len());
     for session in &found {
         sessions.push(asked.state.agents.info(session).await.map_err(shown(asked))?);
     }
     Ok(Listed { sessions, next })
+}
+
+/// A place in the list, for somebody who comes back: it says itself where it is, because what was there
+/// may be gone by then.
+fn cursor_of(at: &SessionCursor) -> String {
+    let since = at.active_at.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+    URL_SAFE_NO_PAD.encode(format!("{since} {}", at.key))
+}
+
+/// The place that a cursor says.
+fn place(user: &str, cursor: &str) -> Result<SessionCursor, NoSession> {
+    let read = || {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        let (since, key) = text.split_once(' ')?;
+        let active_at = UNIX_EPOCH.checked_add(Duration::from_micros(since.parse().ok()?))?;
+        Some(SessionCursor { active_at, key: SessionKey::parse(user, key).ok()? })
+    };
+    let message = "`cursor` must be the `next` of the page before";
+    read().ok_or_else(|| NoSession::Invalid(message.to_owned()))
 }
 
 /// The session with this key that somebody has.

@@ -4,6 +4,8 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value};
 use tool::nearest;
 
+use super::endpoint::Unknown;
+
 /// The fields of a type.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Fields(Vec<(String, FieldKind)>);
@@ -65,10 +67,13 @@ impl Fields {
     }
 
     /// What a query says, with numbers and switches as such.
-    pub(crate) fn read_query(&self, query: &str) -> Result<Value, String> {
+    pub(crate) fn read_query(&self, query: &str, unknown: Unknown) -> Result<Value, String> {
         let mut values = Map::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            self.check(&name)?;
+            match self.check(&name) {
+                Err(_) if unknown == Unknown::PassedOver => continue,
+                checked => checked?,
+            }
             let kind = self.0.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
             let value = typed(&name, &value, kind.unwrap_or(FieldKind::Other))?;
             if values.insert(name.to_string(), value).is_some() {
@@ -128,7 +133,10 @@ mod tests {
             ("zzz=1", Err("unknown field `zzz`, expected `limit`, `session`, `all`")),
             ("all=maybe", Err("`all` must be `true` or `false`")),
         ] {
-            assert_eq!(fields.read_query(query), expected.map_err(str::to_owned), "{query}");
+            let read = fields.read_query(query, Unknown::Refused);
+            assert_eq!(read, expected.map_err(str::to_owned), "{query}");
         }
+        let read = fields.read_query("beta=true&limit=5&beta=x&$alt=sse", Unknown::PassedOver);
+        assert_eq!(read, Ok(json!({"limit": 5})));
     }
 }

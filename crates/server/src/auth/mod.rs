@@ -9,7 +9,7 @@ mod token;
 
 use std::{net::IpAddr, time::Instant};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use tool::Digest;
 
 use self::credential::{Credential, credential};
@@ -75,6 +75,17 @@ fn unknown() -> Problem {
         Kind::Unauthenticated,
         "the token is unknown, expired or revoked; `toolgate tokens add` makes one",
     )
+}
+
+/// What somebody is told who sends a key where clients of some providers do, or none.
+pub(crate) fn missing_in(uri: &Uri) -> Problem {
+    let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    if !query.any(|(name, _)| name == "key") {
+        return missing();
+    }
+    let message = "a key in the address is not accepted, because addresses are written down in many places; \
+                   send it as `x-goog-api-key: TOKEN` or `Authorization: Bearer TOKEN`";
+    Problem::new(Kind::Unauthenticated, message)
 }
 
 /// What somebody without a token is told.

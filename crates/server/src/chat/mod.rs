@@ -1,6 +1,8 @@
 //! Conversations in the formats that clients of model providers speak. Models are our agents.
 
 mod decode;
+mod form;
+mod pieces;
 mod stream;
 
 use std::time::Duration;
@@ -23,7 +25,7 @@ use crate::{
     speaking::{self, Speaking},
 };
 
-pub(crate) use decode::Asked;
+pub(crate) use self::{decode::Asked, form::put_in_form, pieces::Pieces};
 
 /// Names the session of an answer, and of the next request.
 pub(crate) const SESSION: &str = "toolgate-session";
@@ -40,10 +42,10 @@ pub(crate) struct Turn {
 }
 
 /// Runs it and answers, at once or piece by piece. When the client goes away, the run ends.
-pub(crate) async fn answer(speaking: Speaking, turn: Turn) -> Response {
+pub(crate) async fn answer(speaking: Speaking, turn: Turn, pieces: Pieces) -> Response {
     let session = turn.caller.session.clone();
     let mut response = match turn.stream {
-        Stream::Yes => stream::answer(speaking, turn).await,
+        Stream::Yes => stream::answer(speaking, turn, pieces).await,
         Stream::No => whole(speaking, turn).await,
     };
     if let Ok(session) = HeaderValue::from_str(&session) {

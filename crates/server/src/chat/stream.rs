@@ -1,4 +1,4 @@
-//! Answers as server-sent events.
+//! Answers, piece by piece.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -17,7 +17,11 @@ use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::sync::DropGuard;
 use tool::Caller;
 
-use super::{Turn, problem};
+use super::{
+    Turn,
+    pieces::{Pieces, Written},
+    problem,
+};
 use crate::speaking::Speaking;
 
 /// Events that wait to be sent; a slow client slows the model down.
@@ -28,6 +32,7 @@ const QUIET: Duration = Duration::from_secs(15);
 /// A run, and what of it was sent.
 struct Sending {
     reply: Option<ReplyStream>,
+    written: Written,
     events: mpsc::Receiver<Event>,
     caller: Caller,
     run: JoinHandle<Result<Answer, AgentError>>,
@@ -37,7 +42,7 @@ struct Sending {
 
 /// Waits until the run has begun, so that what is wrong with it can still be said as a status; then
 /// sends what comes.
-pub(super) async fn answer(speaking: Speaking, turn: Turn) -> Response {
+pub(super) async fn answer(speaking: Speaking, turn: Turn, pieces: Pieces) -> Response {
     let (sender, mut events) = mpsc::channel(MAX_EVENTS);
     let cancel = speaking.stop();
     let guard = cancel.clone().drop_guard();
@@ -51,17 +56,22 @@ pub(super) async fn answer(speaking: Speaking, turn: Turn) -> Response {
         };
     }
     let mut reply = ReplyStream::new(format, head, include_usage);
-    let first = reply.start();
-    let sending = Sending { reply: Some(reply), events, caller, run, _stop: guard };
+    let mut written = Written::new(pieces);
+    let first = written.piece(reply.start());
+    let sending = Sending { reply: Some(reply), written, events, caller, run, _stop: guard };
     let rest = stream::unfold(sending, |mut sending| async {
         let piece = sending.next().await?;
+        let mut piece = sending.written.piece(piece);
+        if sending.reply.is_none() {
+            piece += sending.written.end();
+        }
         Some((piece, sending))
     });
     let all = futures_util::StreamExt::chain(stream::iter([first]), rest);
     let bytes = futures_util::StreamExt::map(all, |text| Ok::<_, Infallible>(Bytes::from(text)));
     let mut response = Response::new(Body::from_stream(bytes));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(pieces.content_type()));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

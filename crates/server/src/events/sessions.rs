@@ -13,6 +13,7 @@ impl Listener for Events {
     fn heard(&self, session: &SessionKey, event: &Event) {
         let (kind, mut params) = match event {
             Event::Started { run, model } => {
+                self.metrics.run_started();
                 (kind::SESSION_STARTED, fields(json!({"run": run, "model": model})))
             }
             Event::Message { role, text } => {
@@ -20,6 +21,7 @@ impl Listener for Events {
                 (kind::SESSION_MESSAGE, fields(json!({"role": role, "text": text})))
             }
             Event::Ended { run, how, usage } => {
+                self.metrics.run_ended(how, *usage);
                 (kind::SESSION_ENDED, fields(json!({"run": run, "how": how, "usage": usage})))
             }
             // Calls are told by the gate, and pieces of text to whoever asked for them.

@@ -31,6 +31,7 @@ pub(crate) fn page(metrics: &Metrics, now: &Now) -> String {
     of_calls(&mut page, metrics);
     of_gate(&mut page, &now.gate);
     of_questions(&mut page, metrics, &now.gate);
+    of_agents(&mut page, metrics);
     of_runner(&mut page, &now.runner);
     of_clients(&mut page, metrics, now);
     page.0
@@ -81,6 +82,21 @@ fn of_questions(page: &mut Page, metrics: &Metrics, gate: &Stats) {
         page.line(name, &[("status", status)], count);
     }
     page.gauge("toolgate_approvals_open", "Questions that wait.", gate.open_questions);
+}
+
+fn of_agents(page: &mut Page, metrics: &Metrics) {
+    let runs = lock(&metrics.runs);
+    page.gauge("toolgate_runs_open", "Agents that answer somebody, or each other.", runs.open);
+    let name = "toolgate_runs_total";
+    page.head(name, "counter", "Answers of agents, by how they ended.");
+    for (how, count) in &runs.ended {
+        page.line(name, &[("how", how)], count);
+    }
+    let name = "toolgate_model_tokens_total";
+    page.head(name, "counter", "Tokens that models of agents read (`input`) and wrote (`output`).");
+    for (kind, count) in [("input", runs.read), ("output", runs.written)] {
+        page.line(name, &[("kind", kind)], count);
+    }
 }
 
 fn of_runner(page: &mut Page, runner: &RunnerStats) {

@@ -139,6 +139,10 @@ impl End {
         Self::Close(code, reason.into())
     }
 
+    fn ends() -> Self {
+        Self::close(CloseCode::Away, "the server ends")
+    }
+
     fn slow() -> Self {
         Self::close(CloseCode::Policy, "too slow; connect again and subscribe with `since`")
     }
@@ -214,7 +218,11 @@ impl Connection {
     /// Waits until it is known who is there.
     async fn introduce(&mut self) -> Result<(), End> {
         if self.signed.is_none() {
-            let first = timeout(UNKNOWN_TIME, self.first_message()).await;
+            let ending = self.state.ending.clone();
+            let first = tokio::select! {
+                first = timeout(UNKNOWN_TIME, self.first_message()) => first,
+                () = ending.cancelled() => return Err(End::ends()),
+            };
             let late = |_| End::close(UNAUTHENTICATED, "no `authenticate` came in time");
             let call = first.map_err(late)??;
             let answered = self.authenticate(&call).await;
@@ -261,11 +269,11 @@ impl Connection {
         let (ending, ended) = (self.state.ending.clone(), self.state.ended.clone());
         loop {
             if ending.is_cancelled() && self.requests.is_empty() {
-                return End::close(CloseCode::Away, "the server ends");
+                return End::ends();
             }
             let done = tokio::select! {
                 biased;
-                () = ended.cancelled() => return End::close(CloseCode::Away, "the server ends"),
+                () = ended.cancelled() => return End::ends(),
                 () = ending.cancelled(), if !ending.is_cancelled() => Ok(()),
                 message = self.socket.next() => self.hear(message).await,
                 Some(event) = self.waiting.recv() => self.tell(&event).await,
