@@ -27,9 +27,13 @@ pub(crate) fn events(answer: &Answer, model: &str) -> Vec<String> {
         "candidatesTokenCount": usage.output, "totalTokenCount": usage.input + usage.output,
     });
     let texts = answer.pieces.iter().map(|text| json!([{"text": text}]));
-    let calls = answer.calls.iter().map(
-        |call| json!([{"functionCall": {"id": call.id, "name": call.name, "args": call.args}}]),
-    );
+    let calls = answer.calls.iter().map(|call| {
+        let mut function = json!({"name": call.name, "args": call.args});
+        if let (Value::Object(function), false) = (&mut function, call.id.is_empty()) {
+            function.insert("id".to_owned(), json!(call.id));
+        }
+        json!([{"functionCall": function}])
+    });
     let mut events: Vec<_> =
         texts.chain(calls).map(|parts| chunk(parts, None, begun.clone())).collect();
     events.push(chunk(json!([{"text": ""}]), Some(reason(answer.finish())), spent));

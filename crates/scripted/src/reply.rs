@@ -125,6 +125,12 @@ impl Reply {
         })
     }
 
+    /// Gives its calls no ids, as older models of Gemini do.
+    #[must_use]
+    pub fn without_ids(self) -> Self {
+        self.answer(|answer| answer.calls.iter_mut().for_each(|call| call.id.clear()))
+    }
+
     /// Stops for this reason, not the obvious one.
     #[must_use]
     pub fn finish(self, finish: Finish) -> Self {

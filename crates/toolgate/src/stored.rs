@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agent::missing_workspace;
-use config::Config;
+use config::{Agent, Config};
 use serde_json::Value;
 
 use crate::BuildError;
@@ -22,17 +22,20 @@ pub(crate) fn with_stored_agents(
         if config.agents.contains_key(id) {
             continue;
         }
-        match config::stored_agent(id, settings) {
-            Ok(agent) => match missing_workspace(&agent) {
-                None => drop(config.agents.insert(id.clone(), agent)),
-                // Elsewhere it would change files that are not its own.
-                Some(path) => {
-                    let path = path.display();
-                    tracing::warn!(agent = id, "an agent is left out: its folder `{path}` is gone");
-                }
-            },
-            Err(error) => tracing::warn!(agent = id, "an agent is left out: {error}"),
+        match usable(id, settings) {
+            Ok(agent) => drop(config.agents.insert(id.clone(), agent)),
+            Err(problem) => tracing::warn!(agent = id, "an agent is left out: {problem}"),
         }
     }
     Ok((config, stored))
+}
+
+/// An agent that can work; otherwise, why it cannot.
+fn usable(id: &str, settings: &Value) -> Result<Agent, String> {
+    let agent = config::stored_agent(id, settings).map_err(|error| error.to_string())?;
+    match missing_workspace(&agent) {
+        None => Ok(agent),
+        // Elsewhere it would change files that are not its own.
+        Some(path) => Err(format!("its folder `{}` is gone", path.display())),
+    }
 }

@@ -119,7 +119,7 @@ impl Agents {
                 if json {
                     output::json(&shown)?;
                 } else {
-                    shown.print()?;
+                    shown.print();
                 }
             }
             Action::Add(add) => add.run(&known).await?,
@@ -266,7 +266,7 @@ impl Known {
     }
 
     fn unknown(&self, id: &str) -> anyhow::Error {
-        let near = nearest(id, self.ids().into_iter());
+        let near = nearest(id, self.ids());
         let hint = near.map(|near| format!("; did you mean `{near}`?"));
         let hint = hint.unwrap_or_else(|| "; `toolgate agents list` shows them".to_owned());
         anyhow!("there is no agent `{}`{hint}", visible(id))
@@ -296,17 +296,13 @@ impl Shown {
         vec![visible(id), shown(description), shown(model), (*from).to_owned()]
     }
 
-    fn print(&self) -> Result<()> {
+    fn print(&self) {
         let Self { id, description: _, model: _, from, settings, made } = self;
         output::line(format_args!("{}  ({from})", output::bold(&visible(id))));
         let rows = [Some(settings), made.as_ref()].into_iter().flatten();
         for (name, value) in rows.filter_map(Value::as_object).flatten() {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                other => serde_json::to_string(other)?,
-            };
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             output::line(format_args!("  {name:<12} {}", visible(&text)));
         }
-        Ok(())
     }
 }

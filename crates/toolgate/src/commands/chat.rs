@@ -90,7 +90,7 @@ impl Talk {
 
     /// Until the person has nothing more to say.
     async fn on(mut self) -> Result<ExitCode> {
-        let mut lines = Lines::new();
+        let lines = Lines::new();
         if lines.is_terminal() {
             output::line(format_args!(
                 "Agent `{}`, session `{}`. `/help` shows what else there is; Ctrl-D ends.",

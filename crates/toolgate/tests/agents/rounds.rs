@@ -71,7 +71,12 @@ async fn whoever_watches_hears_of_text_and_calls_as_they_come() {
         .iter()
         .filter_map(|event| match event {
             Event::Text { text } => Some(text.as_str()),
-            _ => None,
+            Event::Started { .. }
+            | Event::Call { .. }
+            | Event::Update { .. }
+            | Event::Called { .. }
+            | Event::Message { .. }
+            | Event::Ended { .. } => None,
         })
         .collect();
     assert_eq!(text, answer.unwrap().text);

@@ -1,10 +1,13 @@
 //! `agents`: those of the file, and those that are made.
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+};
 
 use serde_json::json;
 
-use crate::helper::Machine;
+use crate::{helper::Machine, http};
 
 #[test]
 fn agents_are_made_shown_and_removed() {
@@ -107,4 +110,36 @@ fn an_agent_whose_folder_is_gone_stops_nobody_else() {
     let ran = machine.run(&["call", "get_current_time"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stderr.contains("an agent is left out: its folder"), "{ran:?}");
+}
+
+#[test]
+fn a_server_that_runs_takes_over_what_is_made_and_removed() {
+    let machine = Machine::new();
+    let mut child = machine.start(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut word = |wanted: &str, number: usize| {
+        let line = lines.find(|line| line.contains(wanted)).unwrap();
+        line.split_whitespace().nth(number).unwrap().to_owned()
+    };
+    let (base, token) = (word("listens on", 3), word("Token", 1));
+    let ask = |request: (&str, &str), headers: &[(&str, &str)], body: &str| {
+        http::send((&base, &token), request, headers, body).unwrap()
+    };
+    let known = || {
+        let list = ask(("GET", "/v1/agents"), &[], "").json();
+        list["agents"].as_array().unwrap().iter().any(|agent| agent["id"] == "tester")
+    };
+    assert!(!known());
+    fs::create_dir(machine.path("workspace/own")).unwrap();
+    assert_eq!(machine.run(&["agents", "add", "tester", "--workspace", "own"]).code, 0);
+    machine.until("the server knows the agent", known);
+    // It works in its own folder at once.
+    let body = json!({"path": "a.txt", "content": "x"}).to_string();
+    let wrote = ask(("POST", "/v1/tools/write"), &[("toolgate-agent", "tester")], &body);
+    assert_eq!(wrote.status, 200, "{wrote:?}");
+    assert_eq!(machine.content("own/a.txt").as_deref(), Some("x"));
+    assert_eq!(machine.run(&["agents", "remove", "tester"]).code, 0);
+    machine.until("the server has forgotten the agent", || !known());
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

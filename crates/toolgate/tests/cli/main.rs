@@ -15,6 +15,8 @@ mod checking;
 mod emergency;
 mod formats;
 mod helper;
+#[path = "../clients/http.rs"]
+mod http;
 mod operating;
 mod remembering;
 mod sessions;

@@ -1,6 +1,7 @@
 //! One request and its answer, with no more than the standard library.
 
 use std::{
+    fmt::Write as _,
     io::{self, Read as _, Write as _},
     net::TcpStream,
     time::Duration,
@@ -56,7 +57,7 @@ pub(crate) fn bytes(
         text += "content-type: application/json\r\n";
     }
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        let _ = write!(text, "{name}: {value}\r\n");
     }
     text += "\r\n";
     text += body;

@@ -9,6 +9,9 @@ use std::{
 
 use tempfile::TempDir;
 
+/// So many lines of its log are shown when something fails.
+const LOGGED: usize = 40;
+
 /// Ends with the test.
 pub(crate) struct Served {
     child: Child,
@@ -54,9 +57,11 @@ impl Served {
         self.folder.path().join("ws")
     }
 
-    /// What it has logged.
+    /// What it has logged last.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+        let all = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        let lines: Vec<_> = all.lines().collect();
+        lines.get(lines.len().saturating_sub(LOGGED)..).unwrap_or_default().join("\n")
     }
 
     pub(crate) fn data(&self) -> &Path {

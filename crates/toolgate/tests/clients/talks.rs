@@ -12,9 +12,19 @@ use crate::{
     served::Served,
 };
 
-/// Clients, and whether their stream helpers show what ran here: some make events of their own.
-const CLIENTS: [(&str, bool); 4] =
-    [("openai", true), ("responses", true), ("anthropic", false), ("gemini", false)];
+/// Whether the stream helpers of a client show what ran here: some make events of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Calls,
+    Nothing,
+}
+
+const CLIENTS: [(&str, Shows); 4] = [
+    ("openai", Shows::Calls),
+    ("responses", Shows::Calls),
+    ("anthropic", Shows::Nothing),
+    ("gemini", Shows::Nothing),
+];
 
 const VENDORS: [(&str, Format); 4] = [
     ("chat", Format::OpenAi),
@@ -60,7 +70,7 @@ pub(crate) async fn talks(python: &Path) -> Result<()> {
 }
 
 /// What one conversation came to.
-fn check(client: &str, shows: bool, seen: &Value) {
+fn check(client: &str, shows: Shows, seen: &Value) {
     let text = seen["text"].as_str().unwrap_or_default();
     for part in ["Let me look around.", "Better:", END] {
         assert!(text.contains(part), "{client}: {part} in {text}");
@@ -70,7 +80,7 @@ fn check(client: &str, shows: bool, seen: &Value) {
         seen["answers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     answers.sort_unstable();
     assert_eq!(answers, ["allow_once", "allow_once", "deny"], "{client}");
-    if shows {
+    if shows == Shows::Calls {
         let expected: Vec<_> = NOTES.iter().map(|(tool, status)| [*tool, *status]).collect();
         assert_eq!(seen["notes"], serde_json::json!(expected), "{client}");
     }

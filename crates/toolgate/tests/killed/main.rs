@@ -2,7 +2,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::indexing_slicing,
-    clippy::panic,
     clippy::unwrap_used,
     reason = "real processes are started and killed, and a failed setup should fail the test"
 )]

@@ -59,7 +59,7 @@ impl Lines {
     }
 
     /// Waits for the next line, where it holds up nothing.
-    pub(super) async fn next(&mut self) -> Result<Asked> {
+    pub(super) async fn next(&self) -> Result<Asked> {
         let terminal = self.terminal;
         let read = tokio::task::spawn_blocking(move || {
             if terminal {
