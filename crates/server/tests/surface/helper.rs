@@ -116,6 +116,10 @@ impl Site {
         secret.reveal().to_owned()
     }
 
+    pub(crate) fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
     /// Lets time pass.
     pub(crate) fn pass(&self, time: Duration) {
         *self.clock.0.lock().unwrap() += time;
@@ -167,12 +171,6 @@ impl Site {
         let mut entries = self.gate.journal().entries(&store::Filter::default()).unwrap();
         entries.reverse();
         entries
-    }
-
-    /// Ends the server as a signal would.
-    pub(crate) async fn end(&mut self) {
-        self.shutdown.cancel();
-        tokio::time::timeout(PATIENCE, self.serving.take().unwrap()).await.unwrap().unwrap();
     }
 }
 

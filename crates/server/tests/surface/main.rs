@@ -24,5 +24,6 @@ mod scoped;
 mod sessions;
 mod signing_in;
 mod socket;
+mod speaking;
 mod tools;
 mod watching;

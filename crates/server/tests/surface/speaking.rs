@@ -1,0 +1,379 @@
+//! Speaking to agents: who answers what they ask, how much goes on at once, and what is told about it.
+
+use std::time::Duration;
+
+use provider::Format;
+use scripted::{Reply, Request as Asked, ScriptedModel};
+use serde_json::{Value, json};
+use server::NewSecret;
+use store::{NewSession, NewToken, SessionKey, SessionKind, TokenKind};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use tool::{Clock as _, Role};
+
+use crate::{
+    client::{Answer, Request, send},
+    helper::{Site, Who, until},
+};
+
+/// A site whose agents `main` and `other` are this model.
+async fn site(
+    config: &str,
+    script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> (Site, ScriptedModel) {
+    let model = ScriptedModel::answering(script).await;
+    let url = model.base_url(Format::OpenAi);
+    let config = format!(
+        "{config}\n[agents.main]\nmodel = 'script/m'\n[agents.other]\nmodel = 'script/m'\n\
+         [providers.script]\nformat = 'openai'\nbase_url = '{url}'\nmodel = 'm'\nretries = 0\n"
+    );
+    (Site::with(&config).await, model)
+}
+
+/// Rings once, and says so.
+fn rings(asked: &Asked) -> Reply {
+    if asked.body.to_string().contains("tool_call_id") {
+        return Reply::text("It rang.");
+    }
+    Reply::call("ring", json!({}))
+}
+
+fn chat(text: &str) -> Value {
+    json!({"model": "main", "messages": [{"role": "user", "content": text}]})
+}
+
+impl Site {
+    /// The question that is open, once there is one.
+    async fn question(&self) -> String {
+        let mut id = None;
+        until("something is asked", async || {
+            let list = self.get("/v1/approvals").await.json();
+            id = list["approvals"][0]["id"].as_str().map(str::to_owned);
+            id.is_some()
+        })
+        .await;
+        id.unwrap()
+    }
+
+    async fn allow(&self, token: &str, question: &str) -> Answer {
+        let path = format!("/v1/approvals/{question}");
+        let request = self.request_as(token, "POST", &path);
+        send(request.json(&json!({"decision": "allow_once"}))).await
+    }
+
+    /// What a browser of the owner has.
+    async fn browser(&self) -> String {
+        let (secret, now) = (NewSecret::token().unwrap(), self.now());
+        let new = NewToken {
+            kind: TokenKind::Browser,
+            name: "browser".to_owned(),
+            user: "owner".to_owned(),
+            role: Role::Owner,
+            agents: None,
+            expires_at: None,
+        };
+        self.gate.db().await.unwrap().add_token(new, &secret.hash(), now).await.unwrap();
+        secret.reveal().to_owned()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_speaks_to_an_agent_does_not_answer_what_it_asks() {
+    let (site, _model) = site("", rings).await;
+    let second = site.token(Who::OWNER).await;
+    let say = site.request("POST", "/v1/sessions/agent:main:s/messages");
+    let anthropic =
+        json!({"model": "main", "max_tokens": 100, "messages": chat("hello")["messages"]});
+    for speaks in [
+        site.request("POST", "/v1/chat/completions").json(&chat("hello")),
+        site.request("POST", "/v1/messages").json(&anthropic),
+        say.json(&json!({"message": "hello"})),
+    ] {
+        let run = tokio::spawn(send(speaks));
+        let question = site.question().await;
+        let own = site.allow(&site.owner, &question).await;
+        assert_eq!(own.error(), (403, "permission_denied".to_owned()), "{own:?}");
+        assert!(own.text().contains("spoken to with it"), "{own:?}");
+        assert_eq!(site.allow(&second, &question).await.status, 200);
+        let answer = run.await.unwrap();
+        assert!(answer.text().contains("It rang."), "{answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_a_websocket_neither_but_a_browser_may() {
+    let (site, _model) = site("", rings).await;
+    let mut socket = site.socket(&site.owner).await;
+    let id = socket.begin("sessions.send", json!({"message": "hello", "session": "s"})).await;
+    let question = site.question().await;
+    let params = json!({"id": question, "decision": "allow_once"});
+    assert_eq!(socket.error("approvals.resolve", params).await.0, -32003);
+    assert_eq!(site.allow(&site.owner, &question).await.status, 403);
+    let browser = site.browser().await;
+    let run = socket.begin("ping", json!({})).await;
+    socket.answer(run).await.unwrap();
+    assert_eq!(site.allow(&browser, &question).await.status, 200);
+    assert_eq!(socket.answer(id).await.unwrap()["text"], "It rang.");
+    // Nor is a browser kept from what was said with it.
+    let request = site.request_as(&browser, "POST", "/v1/sessions/agent:main:b/messages");
+    let run = tokio::spawn(send(request.json(&json!({"message": "hello"}))));
+    let question = site.question().await;
+    assert_eq!(site.allow(&browser, &question).await.status, 200);
+    assert_eq!(run.await.unwrap().json()["text"], "It rang.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_below_ask_goes_back_to_who_spoke_first() {
+    let script = |asked: &Asked| {
+        let said = asked.body.to_string();
+        match (said.contains("Another agent started you"), said.contains("tool_call_id")) {
+            (true, false) => Reply::call("ring", json!({})),
+            (true, true) => Reply::text("It rang."),
+            (false, false) => Reply::call("sessions_spawn", json!({"task": "ring the bell"})),
+            (false, true) => Reply::text("Somebody rings."),
+        }
+    };
+    let config = "tools.by_channel.http.also_allow = ['sessions_spawn']";
+    let (site, _model) = site(config, script).await;
+    let second = site.token(Who::OWNER).await;
+    // The agent spawns one, and the token itself does.
+    for speaks in [
+        site.request("POST", "/v1/chat/completions").json(&chat("ring")),
+        site.request("POST", "/v1/tools/sessions_spawn").json(&json!({"task": "ring the bell"})),
+    ] {
+        let run = tokio::spawn(send(speaks));
+        let question = site.question().await;
+        let approval = site.get(&format!("/v1/approvals/{question}")).await.json();
+        assert!(approval["session"].as_str().unwrap().starts_with("subagent:"), "{approval}");
+        assert_eq!(site.allow(&site.owner, &question).await.status, 403);
+        assert_eq!(site.allow(&second, &question).await.status, 200);
+        assert_eq!(run.await.unwrap().status, 200);
+        until("it is answered", async || {
+            site.get("/v1/approvals").await.json()["approvals"] == json!([])
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_of_a_user_are_bounded() {
+    let (site, model) = site("server.runs = 2", |_| Reply::text("x").stall_after(0)).await;
+    let bo = site.token(Who::member("bo")).await;
+    let mut open = Vec::new();
+    for number in 0..2 {
+        let request = site.request("POST", "/v1/chat/completions").json(&chat("hello"));
+        let request = request.header("toolgate-session", &format!("s{number}"));
+        let mut stream = TcpStream::connect(site.address).await.unwrap();
+        stream.write_all(&request.bytes()).await.unwrap();
+        open.push(stream);
+    }
+    model.requested(2).await;
+    let gemini = json!({"contents": [{"role": "user", "parts": [{"text": "hello"}]}]});
+    for (path, body, form) in [
+        ("/v1/chat/completions", chat("hello"), "/error/code"),
+        (
+            "/v1/messages",
+            json!({"model": "main", "max_tokens": 9, "messages": chat("x")["messages"]}),
+            "/error/type",
+        ),
+        ("/v1beta/models/main:generateContent", gemini, "/error/code"),
+        ("/v1/sessions/agent:main:s/messages", json!({"message": "hello"}), "/error_type"),
+    ] {
+        let answer = site.post(path, body).await;
+        assert_eq!((answer.status, answer.header("retry-after")), (429, "5"), "{path}: {answer:?}");
+        assert!(answer.json().pointer(form).is_some(), "in the vendor's form: {answer:?}");
+    }
+    let mut socket = site.socket(&site.owner).await;
+    assert_eq!(socket.error("sessions.send", json!({"message": "hello"})).await.0, -32029);
+    // Somebody else's are another matter, and those that are over do not count.
+    let request = site.request_as(&bo, "POST", "/v1/chat/completions").json(&chat("hello"));
+    let mut theirs = TcpStream::connect(site.address).await.unwrap();
+    theirs.write_all(&request.bytes()).await.unwrap();
+    model.requested(3).await;
+    drop(open);
+    let mut again = TcpStream::connect(site.address).await.unwrap();
+    until("there is room again", async || {
+        let request = site.request("POST", "/v1/chat/completions").json(&chat("hello"));
+        again = TcpStream::connect(site.address).await.unwrap();
+        again.write_all(&request.bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        model.requests().len() == 4
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_is_not_told_about_the_operators_provider() {
+    let (site, _model) =
+        site("", |_| Reply::error(401, "invalid_api_key", "key sk-123 of acme is wrong")).await;
+    let bo = site.token(Who::member("bo")).await;
+    for (token, known) in [(&bo, false), (&site.owner, true)] {
+        let request = site.request_as(token, "POST", "/v1/sessions/agent:main:s/messages");
+        let answer = send(request.json(&json!({"message": "hello"}))).await;
+        assert_eq!(answer.error(), (503, "unavailable".to_owned()), "{answer:?}");
+        assert_eq!(answer.text().contains("script"), known, "{answer:?}");
+        let mut socket = site.socket(token).await;
+        let (code, message) = socket.error("sessions.send", json!({"message": "hello"})).await;
+        assert_eq!((code, message.contains("script")), (-32030, known), "{message}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_fails_is_not_the_clients_fault() {
+    let (site, _model) = site("", |_| Reply::error(418, "teapot", "no coffee")).await;
+    let answer = site.post("/v1/sessions/agent:main:s/messages", json!({"message": "hello"})).await;
+    assert_eq!(answer.error(), (502, "model_failed".to_owned()), "{answer:?}");
+    let described = site.get("/openapi.json").await.json();
+    let said = &described["paths"]["/v1/sessions/{key}/messages"]["post"]["responses"];
+    assert!(said.get("502").is_some() && said.get("503").is_some(), "{said}");
+    let said = &described["paths"]["/v1/chat/completions"]["post"]["responses"];
+    for (status, listed) in
+        [("404", true), ("429", true), ("502", true), ("409", false), ("504", false)]
+    {
+        assert_eq!(said.get(status).is_some(), listed, "{status}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_do_is_counted() {
+    let (site, _model) = site("", |asked| {
+        if asked.body.to_string().contains("fail") {
+            return Reply::error(418, "teapot", "no coffee");
+        }
+        Reply::text("Hello.").usage(100, 0, 10)
+    })
+    .await;
+    for text in ["hello", "hello", "fail"] {
+        site.post("/v1/chat/completions", chat(text)).await;
+    }
+    let page = site.get("/metrics").await.text();
+    for line in [
+        "toolgate_runs_open 0",
+        "toolgate_runs_total{how=\"done\"} 2",
+        "toolgate_runs_total{how=\"failed\"} 1",
+        "toolgate_model_tokens_total{kind=\"input\"} 200",
+        "toolgate_model_tokens_total{kind=\"output\"} 20",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} in {page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_sessions_are_full_and_outlive_what_they_ended_with() {
+    let (site, _model) = site("", rings).await;
+    let db = site.gate.db().await.unwrap();
+    for number in 0..12 {
+        for agent in ["main", "other"] {
+            let key = SessionKey::new("owner", agent, &format!("s{number}"));
+            let at = site.now() + Duration::from_secs(number);
+            db.open_session(NewSession::new(key, SessionKind::Chat), at).await.unwrap();
+        }
+    }
+    let other = site.token(Who { agents: Some(&["other"]), ..Who::OWNER }).await;
+    let nobody = site.token(Who { agents: Some(&[]), ..Who::OWNER }).await;
+    let get = async |token: &str, path: &str| send(site.request_as(token, "GET", path)).await;
+    let (mut seen, mut path) = (Vec::new(), "/v1/sessions?limit=5".to_owned());
+    loop {
+        let page = get(&other, &path).await.json();
+        let sessions = page["sessions"].as_array().unwrap().clone();
+        seen.extend(sessions.iter().map(|one| one["key"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else { break };
+        assert_eq!(sessions.len(), 5, "a page that is not the last is full");
+        // What it ended with is gone when the next one is asked for.
+        let last = SessionKey::parse("owner", seen.last().unwrap()).unwrap();
+        assert!(db.remove_session(&last).await.unwrap());
+        path = format!("/v1/sessions?limit=5&cursor={next}");
+    }
+    let expected: Vec<_> = (0..12).rev().map(|number| format!("agent:other:s{number}")).collect();
+    assert_eq!(seen, expected);
+    assert_eq!(get(&other, "/v1/sessions?agent=main").await.json()["sessions"], json!([]));
+    assert_eq!(get(&nobody, "/v1/sessions").await.json()["sessions"], json!([]));
+    for cursor in ["nonsense", "agent:other:s1", "MTIz"] {
+        let answer = site.get(&format!("/v1/sessions?cursor={cursor}")).await;
+        assert_eq!(answer.error(), (400, "validation_error".to_owned()), "{cursor}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_vendors_clients_put_into_the_address_is_passed_over() {
+    let (site, _model) = site("", |_| Reply::text("Hello there.")).await;
+    let anthropic =
+        json!({"model": "main", "max_tokens": 9, "messages": chat("hello")["messages"]});
+    let gemini = json!({"contents": [{"role": "user", "parts": [{"text": "hello"}]}]});
+    for (path, body) in [
+        ("/v1/messages?beta=true", &anthropic),
+        ("/v1/chat/completions?api-version=1&api-version=2", &chat("hello")),
+        ("/v1beta/models/main:generateContent?key=x&$alt=json", &gemini),
+        ("/v1beta/models/main:streamGenerateContent?alt=sse&key=x", &gemini),
+    ] {
+        let answer = site.post(path, body.clone()).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        assert!(answer.text().contains("Hello"), "{path}: {answer:?}");
+    }
+    for path in ["/v1/models?limit=5&whatever=1", "/v1beta/models?pageSize=5&key=x"] {
+        assert_eq!(site.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(site.get("/v1/calls?whatever=1").await.status, 400, "our own are checked");
+    // A key there is none.
+    let path = format!("/v1beta/models/main:generateContent?key={}", site.owner);
+    let answer = send(site.anonymous("POST", &path).json(&gemini)).await;
+    assert_eq!(answer.status, 401);
+    assert!(answer.text().contains("a key in the address is not accepted"), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_events_geminis_stream_is_one_list() {
+    let (site, _model) = site("", |_| Reply::text("Hello there, you.")).await;
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "hello"}]}]});
+    let answer = site.post("/v1beta/models/main:streamGenerateContent", body.clone()).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    let list = answer.json();
+    let pieces: Vec<_> = list.as_array().unwrap().iter().collect();
+    assert!(pieces.len() > 2, "{list}");
+    let text: String = pieces
+        .iter()
+        .filter_map(|piece| piece["candidates"][0]["content"]["parts"][0]["text"].as_str())
+        .collect();
+    assert_eq!(text, "Hello there, you.");
+    assert_eq!(pieces.last().unwrap()["candidates"][0]["finishReason"], "STOP");
+    let answer = site.post("/v1beta/models/main:streamGenerateContent?alt=sse", body).await;
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    assert!(answer.text().starts_with("data: {"), "{answer:?}");
+}
+
+/// A connection that stays open and from which nothing is read.
+async fn stuck(request: &Request) -> TcpStream {
+    let mut stream = TcpStream::connect(request.address).await.unwrap();
+    stream.write_all(&request.bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_nothing_of_an_answer_holds_up_nothing() {
+    let (site, _model) = site("server.answer_timeout = '300ms'", |_| {
+        Reply::calls([("talk", json!({"pieces": 1, "rest_ms": 600_000}))])
+    })
+    .await;
+    let body = json!({"pieces": 2_000, "bytes": 10_000});
+    let request = site.request("POST", "/v1/tools/talk").json(&body);
+    let _stream = stuck(&request.header("accept", "text/event-stream")).await;
+    until("the call runs", async || site.gate.stats().running == 1).await;
+    until("it is over", async || site.gate.stats().running == 0).await;
+    assert_eq!(site.entries().pop().unwrap().error_type.as_deref(), Some("cancelled"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_is_listed_may_send_what_clients_of_vendors_send() {
+    let site = Site::with("server.origins = ['https://app.example.org']").await;
+    let wanted = "authorization,anthropic-version,x-stainless-os,toolgate-request";
+    let asks = site.anonymous("OPTIONS", "/v1/sessions/agent:main:s");
+    let asks = asks.header("access-control-request-method", "PATCH");
+    let asks = asks.header("access-control-request-headers", wanted);
+    let answer = send(asks.clone().header("origin", "https://app.example.org")).await;
+    assert_eq!(answer.status, 204);
+    assert!(answer.header("access-control-allow-methods").contains("PATCH"));
+    assert_eq!(answer.header("access-control-allow-headers"), wanted);
+    let read = site.request("GET", "/v1/tools").header("origin", "https://app.example.org");
+    assert!(send(read).await.header("access-control-expose-headers").contains("toolgate-session"));
+    let other = send(asks.header("origin", "https://evil.example.org")).await;
+    assert_eq!((other.status, other.header("access-control-allow-headers")), (403, ""));
+}
