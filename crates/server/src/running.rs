@@ -6,6 +6,7 @@ use std::{
 };
 
 use agent::key_of;
+use store::{NewApproval, SessionKey};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, ItemId};
@@ -83,17 +84,22 @@ impl Running {
         self.spoken().note(key_of(caller), token);
     }
 
-    /// Whether a call that runs goes back to this token: it was made with it, or by an agent that was
-    /// spoken to with it, or by one below that.
-    pub(crate) fn goes_back_to(&self, call: CallId, token: &ItemId) -> bool {
-        if let Some(made_with) = self.tokens().get(&call) {
+    /// Whether the call that a question is about goes back to this token: it was made with it, or by an
+    /// agent that was spoken to with it, or by one below that.
+    pub(crate) fn goes_back_to(&self, question: &NewApproval, token: &ItemId) -> bool {
+        if let Some(made_with) = self.tokens().get(&question.call) {
             return made_with == token;
         }
-        let caller = self.calls().get(&call).map(|call| call.caller.clone());
-        // What another process runs has nothing to do with what came here.
-        let Some(caller) = caller else { return false };
+        let caller = self.calls().get(&question.call).map(|call| call.caller.clone());
         let spoken = self.spoken();
-        caller.chain().any(|above| spoken.has_spoken(key_of(above), token))
+        match caller {
+            Some(caller) => caller.chain().any(|above| spoken.has_spoken(key_of(above), token)),
+            // It runs elsewhere, or has just ended: its session is all that is known of it.
+            None => {
+                let NewApproval { user, agent, session, .. } = question;
+                spoken.has_spoken(SessionKey::new(user, agent, session), token)
+            }
+        }
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<CallId, Call>> {

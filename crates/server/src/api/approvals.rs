@@ -298,9 +298,9 @@ impl Answered {
             let reason = "a token that is for certain agents answers nothing";
             return Err(ToolError::denied("approve", "approval.agent", reason));
         }
-        let call = self.question.request.call;
+        let (question, token) = (&self.question.request, &self.signed.token.id);
         let running = &self.state.events.running;
-        if self.signed.is_for_programs() && running.goes_back_to(call, &self.signed.token.id) {
+        if self.signed.is_for_programs() && running.goes_back_to(question, token) {
             let reason = "the call was made with this very token, or by an agent that was spoken to with \
                           it, which therefore cannot answer about it; sign in with a browser, use \
                           another token, or `toolgate approvals`";

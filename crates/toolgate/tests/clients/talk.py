@@ -1,9 +1,10 @@
 """Holds a conversation with a Toolgate server through an official SDK, as a user of it would.
 
-talk.py BASE_URL TOKEN CLIENT AGENT,AGENT…      CLIENT: openai, responses, anthropic, gemini
+talk.py BASE_URL TOKEN ANSWERING CLIENT AGENT,AGENT…      CLIENT: openai, responses, anthropic, gemini
 
 A model behind the server plays a script; this side brings one tool of its own, streams every answer, and a
-second connection answers questions over the WebSocket. Prints what it saw, one line of JSON for each agent.
+second connection answers questions over the WebSocket, with another token, because who asks does not answer.
+Prints what it saw, one line of JSON for each agent.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ import websockets
 from google import genai
 from google.genai import types as gemini
 
-BASE, TOKEN, CLIENT, AGENTS = sys.argv[1:5]
+BASE, TOKEN, ANSWERING, CLIENT, AGENTS = sys.argv[1:6]
 ASK = "Do the round, please."
 WEATHER = {
     "type": "object",
@@ -47,7 +48,7 @@ class Person(threading.Thread):
 
     async def watch(self):
         url = BASE.replace("http", "ws", 1) + "/ws"
-        headers = {"Authorization": f"Bearer {TOKEN}"}
+        headers = {"Authorization": f"Bearer {ANSWERING}"}
         async with websockets.connect(url, additional_headers=headers) as socket:
             await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {}}))
             async for text in socket:

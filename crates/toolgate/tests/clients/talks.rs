@@ -48,11 +48,13 @@ pub(crate) async fn talks(python: &Path) -> Result<()> {
     fs::write(server.workspace().join("pixel.png"), PIXEL)?;
     fs::write(server.workspace().join(".env"), "COLOUR=green\n")?;
     let agents = VENDORS.map(|(name, _)| format!("via_{name}")).join(",");
+    let added = server.command().args(["tokens", "add", "--name", "answers"]).output()?;
+    let answering = String::from_utf8(added.stdout)?.trim().to_owned();
     for (client, shows) in CLIENTS {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/talk.py");
         let (base, token) = (server.base.clone(), server.token.clone());
         let mut command = Command::new(python);
-        command.arg(script).args([&base, &token, client, &agents]);
+        command.arg(script).args([&base, &token, &answering, client, &agents]);
         let done = tokio::task::spawn_blocking(move || command.output()).await??;
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
         if !done.status.success() {
