@@ -16,7 +16,9 @@ fn every_tool_and_parameter_is_described_and_plain() {
     for tool in builtin() {
         let info = tool.info();
         assert!(!info.description.is_empty(), "`{}`", info.name);
-        for (parameter, schema) in info.parameters["properties"].as_object().unwrap() {
+        // Some tools take none.
+        let parameters = info.parameters["properties"].as_object();
+        for (parameter, schema) in parameters.into_iter().flatten() {
             assert!(schema["description"].is_string(), "`{}`: `{parameter}`", info.name);
         }
         let text = info.parameters.to_string();
