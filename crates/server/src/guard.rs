@@ -45,9 +45,8 @@ pub(crate) fn check<B>(
 /// browser asks for.
 fn check_host(uri: &Uri, headers: &HeaderMap, ends: Ends, server: &Server) -> Result<(), Problem> {
     let mut named = headers.get_all(header::HOST).iter();
-    let host = match (named.next().map(HeaderValue::to_str), named.next()) {
-        (Some(Ok(host)), None) => host,
-        _ => return Err(wrong_host("the request must have one `Host`")),
+    let (Some(Ok(host)), None) = (named.next().map(HeaderValue::to_str), named.next()) else {
+        return Err(wrong_host("the request must have one `Host`"));
     };
     let asked = uri.authority().map(axum::http::uri::Authority::as_str);
     if [Some(host), asked].into_iter().flatten().all(|host| is_ours(host, ends, server)) {

@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    const LIMIT: Duration = Duration::from_secs(60);
+    const LIMIT: Duration = Duration::from_mins(1);
 
     #[tokio::test(start_paused = true)]
     async fn who_reads_slowly_is_waited_for_and_who_reads_nothing_is_not() {
@@ -104,7 +104,7 @@ mod tests {
         let slowly = tokio::spawn(async move {
             let mut taken = [0; 5];
             for _ in 0..4 {
-                tokio::time::sleep(LIMIT * 9 / 10).await;
+                sleep(LIMIT * 9 / 10).await;
                 theirs.read_exact(&mut taken).await.unwrap();
             }
             theirs

@@ -70,11 +70,7 @@ impl Kind {
     const fn retryable(self) -> bool {
         matches!(
             self,
-            Self::TooSlow
-                | Self::TooMany
-                | Self::Internal
-                | Self::ModelFailed
-                | Self::Unavailable
+            Self::TooSlow | Self::TooMany | Self::Internal | Self::ModelFailed | Self::Unavailable
         )
     }
 

@@ -92,14 +92,12 @@ impl Running {
         }
         let caller = self.calls().get(&question.call).map(|call| call.caller.clone());
         let spoken = self.spoken();
-        match caller {
-            Some(caller) => caller.chain().any(|above| spoken.has_spoken(key_of(above), token)),
-            // It runs elsewhere, or has just ended: its session is all that is known of it.
-            None => {
-                let NewApproval { user, agent, session, .. } = question;
-                spoken.has_spoken(SessionKey::new(user, agent, session), token)
-            }
+        if let Some(caller) = caller {
+            return caller.chain().any(|above| spoken.has_spoken(key_of(above), token));
         }
+        // It runs elsewhere, or has just ended: its session is all that is known of it.
+        let NewApproval { user, agent, session, .. } = question;
+        spoken.has_spoken(SessionKey::new(user, agent, session), token)
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<CallId, Call>> {

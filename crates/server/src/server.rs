@@ -62,9 +62,12 @@ pub struct Server {
 impl Server {
     /// Listens on `listen`, and accepts nobody yet.
     pub async fn bind(parts: Parts, listen: SocketAddr) -> Result<Self, ServerError> {
-        let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::AddrInUse => ServerError::InUse(listen),
-            _ => ServerError::Listen { address: listen, source },
+        let failed = |source: io::Error| {
+            if source.kind() == io::ErrorKind::AddrInUse {
+                ServerError::InUse(listen)
+            } else {
+                ServerError::Listen { address: listen, source }
+            }
         };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
@@ -147,22 +150,25 @@ async fn end(state: &State) {
     tracing::info!(calls = state.events.running.count(), "ending; what runs may go on for a while");
     state.ending.cancel();
     state.tasks.close();
-    let over = async {
-        state.events.running.none().await;
-        state.tasks.wait().await;
-    };
-    if tokio::time::timeout(patience, over).await.is_ok() {
+    if tokio::time::timeout(patience, over(state)).await.is_ok() {
         return;
     }
+    stop(state).await;
+}
+
+/// Cancels what still runs.
+async fn stop(state: &State) {
     tracing::warn!(calls = state.events.running.count(), "cancelling what still runs");
     state.runs.cancel();
     state.events.running.cancel_all();
-    let over = async {
-        state.events.running.none().await;
-        state.tasks.wait().await;
-    };
-    if tokio::time::timeout(LAST_WORDS, over).await.is_err() {
+    if tokio::time::timeout(LAST_WORDS, over(state)).await.is_err() {
         state.ended.cancel();
         state.tasks.wait().await;
     }
+}
+
+/// Returns when no call runs and nobody is connected.
+async fn over(state: &State) {
+    state.events.running.none().await;
+    state.tasks.wait().await;
 }

@@ -54,7 +54,10 @@ mod tests {
             spoken.note(session(number), one);
         }
         assert!(!spoken.has_spoken(session(MOST), one));
-        assert!(spoken.has_spoken(session(MOST), other), "which of its sessions is not known any more");
+        assert!(
+            spoken.has_spoken(session(MOST), other),
+            "which of its sessions is not known any more"
+        );
         assert_eq!((spoken.known.len(), spoken.oldest.len()), (MOST, MOST));
     }
 }

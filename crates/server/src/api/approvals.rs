@@ -203,7 +203,8 @@ pub(crate) async fn answer(
     match (outcome, after) {
         (Outcome::Success { .. }, Some(approval)) => Ok(approval),
         (Outcome::Error { error_type: "permission_denied", details, .. }, Some(approval))
-            if details["rule"] == TOO_LATE || approval.status != ApprovalStatus::Pending =>
+            if details.get("rule").is_some_and(|rule| rule == TOO_LATE)
+                || approval.status != ApprovalStatus::Pending =>
         {
             Err(NotAnswered::Conflict(format!("question `{id}` is {} already", approval.status)))
         }

@@ -111,8 +111,8 @@ async fn call(asked: &Asked, caller: &Caller, value: Value) -> Result<Checked, N
 
 fn command(asked: &Asked, caller: &Caller, wanted: &ToCheck) -> Result<Checked, NotChecked> {
     let line = text(&wanted.value)?;
-    let security = word(wanted.security.as_deref(), &Security::ALL, |one| one.name())?;
-    let ask = word(wanted.ask.as_deref(), &Ask::ALL, |one| one.name())?;
+    let security = word(wanted.security.as_deref(), &Security::ALL, Security::name)?;
+    let ask = word(wanted.ask.as_deref(), &Ask::ALL, Ask::name)?;
     let tools = asked.state.gate.config().tools.clone();
     let check = CommandCheck::new(tools, security, ask)
         .map_err(|error| NotChecked::Internal(error.to_string()))?;

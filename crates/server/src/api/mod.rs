@@ -132,7 +132,7 @@ impl Table {
         self.routes.iter().any(|route| route.open && route.method == *method && route.path == path)
     }
 
-    /// The description, as OpenAPI.
+    /// The description, as `OpenAPI`.
     pub(crate) fn described(&self) -> &str {
         self.described.get_or_init(|| openapi::described(&self.routes).to_string())
     }

@@ -1,4 +1,4 @@
-//! The description of the API, in the form of OpenAPI 3.1, made from the table.
+//! The description of the API, in the form of `OpenAPI` 3.1, made from the table.
 
 use std::collections::BTreeMap;
 
@@ -231,10 +231,12 @@ fn responses(answers: BTreeMap<u16, Documented>) -> Value {
             (kind.to_owned(), json!({"schema": schema}))
         });
         let contents: Map<_, _> = contents.collect();
-        let mut response = json!({"description": words.join(" ")});
-        if !contents.is_empty() {
-            response["content"] = contents.into();
-        }
+        let words = words.join(" ");
+        let response = if contents.is_empty() {
+            json!({"description": words})
+        } else {
+            json!({"description": words, "content": contents})
+        };
         (status.to_string(), response)
     });
     Value::Object(shown.collect())

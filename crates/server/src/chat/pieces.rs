@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn events_become_the_items_of_one_list() {
         for (events, expected) in [
-            (vec!["", "data: {\"a\":1}\n\n", "\n", "data: 2\n\ndata: 3\n\n"], json!([{"a": 1}, 2, 3])),
+            (
+                vec!["", "data: {\"a\":1}\n\n", "\n", "data: 2\n\ndata: 3\n\n"],
+                json!([{"a": 1}, 2, 3]),
+            ),
             (vec!["\n"], json!([])),
         ] {
             let mut list = Written::new(Pieces::List);

@@ -141,7 +141,7 @@ impl Hub {
         match about {
             About::Question => inner.users.retain(|_, reader| reader.take(&event)),
             About::Call => {
-                let own = (user.clone(), 0)..=(user.clone(), u64::MAX);
+                let own = (user.clone(), 0)..=(user, u64::MAX);
                 let slow = inner.users.range(own).filter(|(_, reader)| !reader.take(&event));
                 let slow: Vec<_> = slow.map(|(key, _)| key.clone()).collect();
                 for key in slow {

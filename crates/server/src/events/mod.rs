@@ -100,12 +100,7 @@ impl Events {
     }
 
     /// Everything somebody sees from now on goes to `to`, and what was missed since `since`.
-    pub(crate) fn subscribe(
-        self: &Arc<Self>,
-        sees: Sees,
-        to: Queue,
-        seen: Seen,
-    ) -> Subscription {
+    pub(crate) fn subscribe(self: &Arc<Self>, sees: Sees, to: Queue, seen: Seen) -> Subscription {
         Subscription::new(self.clone(), sees, to, seen)
     }
 

@@ -227,7 +227,7 @@ impl Connection {
             let call = first.map_err(late)??;
             let answered = self.authenticate(&call).await;
             let ok = answered.is_ok();
-            let message = rpc::answer(call.id, answered);
+            let message = rpc::answer(call.id.as_ref(), answered);
             self.send(message.into()).await?;
             if !ok {
                 return Err(End::close(UNAUTHENTICATED, "the token does not work"));
@@ -336,7 +336,7 @@ impl Connection {
                 };
                 self.requests.spawn(async move {
                     let answered = methods::handle(context, &method, params).await;
-                    id.map(|id| rpc::answer(Some(id), answered))
+                    id.map(|id| rpc::answer(Some(&id), answered))
                 });
                 Ok(())
             }
@@ -424,7 +424,7 @@ impl Connection {
         answered: Result<Value, RpcError>,
     ) -> Result<(), End> {
         match id {
-            Some(id) => self.send(rpc::answer(Some(id), answered).into()).await,
+            Some(id) => self.send(rpc::answer(Some(&id), answered).into()).await,
             None => Ok(()),
         }
     }
@@ -499,6 +499,15 @@ fn failed(error: &WsError) -> End {
         }
         WsError::Utf8(_) => End::close(CloseCode::Invalid, "the message is not UTF-8"),
         WsError::Protocol(_) => End::close(CloseCode::Protocol, "that is not WebSocket"),
-        _ => End::Gone,
+        WsError::ConnectionClosed
+        | WsError::AlreadyClosed
+        | WsError::Io(_)
+        | WsError::Tls(_)
+        | WsError::Capacity(_)
+        | WsError::WriteBufferFull(_)
+        | WsError::AttackAttempt
+        | WsError::Url(_)
+        | WsError::Http(_)
+        | WsError::HttpFormat(_) => End::Gone,
     }
 }

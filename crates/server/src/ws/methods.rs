@@ -1,6 +1,6 @@
 //! What can be asked for over a WebSocket.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
 use gate::Request;
 use schemars::JsonSchema;
@@ -45,18 +45,18 @@ const METHODS: &[(&str, Method)] = &[
     ("agents.list", |context, params| Box::pin(sessions::list_agents(context, params))),
     ("approvals.list", |context, params| Box::pin(list_approvals(context, params))),
     ("approvals.resolve", |context, params| Box::pin(resolve(context, params, Asking::AboutCalls))),
-    ("calls.cancel", |context, params| Box::pin(cancel(context, params))),
+    ("calls.cancel", |context, params| Box::pin(ready(cancel(&context, params)))),
     ("permissions.list", |context, params| Box::pin(list_permissions(context, params))),
     ("permissions.resolve", |context, params| {
         Box::pin(resolve(context, params, Asking::ForPermissions))
     }),
-    ("ping", |_, params| Box::pin(ping(params))),
+    ("ping", |_, params| Box::pin(ready(ping(params)))),
     ("sessions.history", |context, params| Box::pin(sessions::history(context, params))),
     ("sessions.list", |context, params| Box::pin(sessions::list(context, params))),
     ("sessions.send", |context, params| Box::pin(sessions::send(context, params))),
     ("sessions.stop", |context, params| Box::pin(sessions::stop(context, params))),
     ("tools.call", |context, params| Box::pin(call(context, params))),
-    ("tools.list", |context, params| Box::pin(list_tools(context, params))),
+    ("tools.list", |context, params| Box::pin(ready(list_tools(&context, params)))),
 ];
 
 /// Does what `method` says.
@@ -81,12 +81,12 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(params: Value) -> Result<T,
     })
 }
 
-async fn ping(params: Value) -> Answered {
+fn ping(params: Value) -> Answered {
     read::<Empty>(params)?;
     Ok(json!({"pong": true}))
 }
 
-async fn list_tools(context: Context, params: Value) -> Answered {
+fn list_tools(context: &Context, params: Value) -> Answered {
     let Whom { agent, session } = read(params)?;
     let gate = &context.state.gate;
     let names = context.names.or(agent.as_deref(), session.as_deref());
@@ -152,7 +152,7 @@ struct Cancelling {
     request: Option<Value>,
 }
 
-async fn cancel(context: Context, params: Value) -> Answered {
+fn cancel(context: &Context, params: Value) -> Answered {
     let Cancelling { call_id, request } = read(params)?;
     let call = match (call_id, request) {
         (Some(call), None) => Some(call),

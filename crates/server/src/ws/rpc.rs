@@ -80,7 +80,7 @@ pub(super) fn read(text: &str) -> Result<Call, Option<String>> {
     let parsed = tool::parse_json(text);
     let value = parsed.map_err(|error| Some(answer(None, Err(RpcError::new(-32700, error)))))?;
     let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-    let wrong = |message: &str| Some(answer(id.clone(), Err(RpcError::new(-32600, message))));
+    let wrong = |message: &str| Some(answer(id.as_ref(), Err(RpcError::new(-32600, message))));
     let Some(fields) = value.as_object() else {
         return Err(wrong("a message is one JSON object; several at once are not understood"));
     };
@@ -97,20 +97,21 @@ pub(super) fn read(text: &str) -> Result<Call, Option<String>> {
     if !params.is_object() {
         // A notification is not answered, whatever is wrong with it.
         let error = RpcError::new(-32602, "`params` must be an object");
-        return Err(id.map(|id| answer(Some(id), Err(error))));
+        return Err(id.map(|id| answer(Some(&id), Err(error))));
     }
     Ok(Call { method: method.to_owned(), params, id })
 }
 
 /// A message that answers a request.
-pub(super) fn answer(id: Option<Value>, result: Result<Value, RpcError>) -> String {
+pub(super) fn answer(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
     let message = match result {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
         Err(RpcError { code, message, data }) => {
-            let mut error = json!({"code": code, "message": message});
-            if !data.is_null() {
-                error["data"] = data;
-            }
+            let error = if data.is_null() {
+                json!({"code": code, "message": message})
+            } else {
+                json!({"code": code, "message": message, "data": data})
+            };
             json!({"jsonrpc": "2.0", "id": id, "error": error})
         }
     };

@@ -45,21 +45,20 @@ impl Request {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let has =
             |wanted: &str| self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        let mut text = format!("{}\r\n", self.line);
+        let mut lines = vec![self.line.clone()];
         if !has("host") {
-            text += &format!("host: {}\r\n", self.address);
+            lines.push(format!("host: {}", self.address));
         }
         if !has("connection") {
-            text += "connection: close\r\n";
+            lines.push("connection: close".to_owned());
         }
         if !has("content-length") && !has("transfer-encoding") && !self.body.is_empty() {
-            text += &format!("content-length: {}\r\n", self.body.len());
+            lines.push(format!("content-length: {}", self.body.len()));
         }
-        for (name, value) in self.headers.iter().filter(|(_, value)| value != "-") {
-            text += &format!("{name}: {value}\r\n");
-        }
-        text += "\r\n";
-        [text.into_bytes(), self.body.clone()].concat()
+        let headers = self.headers.iter().filter(|(_, value)| value != "-");
+        lines.extend(headers.map(|(name, value)| format!("{name}: {value}")));
+        let head = format!("{}\r\n\r\n", lines.join("\r\n"));
+        [head.into_bytes(), self.body.clone()].concat()
     }
 }
 

@@ -227,7 +227,8 @@ async fn tools_are_listed_and_called_with_updates_before_the_outcome() {
         );
         said += message["params"]["text"].as_str().unwrap();
     };
-    assert_eq!(said, (0..30).map(|piece| format!("piece {piece} \n")).collect::<String>());
+    let expected: Vec<_> = (0..30).map(|piece| format!("piece {piece} \n")).collect();
+    assert_eq!(said, expected.concat());
     assert_eq!((&outcome["status"], &outcome["result"]), (&json!("success"), &json!("said")));
     // What a tool refuses is an outcome, not an error of the protocol.
     let refused =

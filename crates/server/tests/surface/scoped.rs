@@ -153,8 +153,8 @@ async fn a_token_for_certain_agents_reads_only_what_they_left_behind() {
          [agents.reader]\ndescription = 'reads'"
     );
     let site = Site::with(&config).await;
-    let text: String = (0..1_000).map(|line| format!("line {line}\n")).collect();
-    std::fs::write(site.path("long.txt"), text).unwrap();
+    let lines: Vec<_> = (0..1_000).map(|line| format!("line {line}\n")).collect();
+    std::fs::write(site.path("long.txt"), lines.concat()).unwrap();
     let request = site.request("POST", "/v1/tools/read").json(&json!({"path": "long.txt"}));
     let outcome = send(request.header("toolgate-agent", "reader")).await.json();
     let id = outcome["meta"]["artifacts"][0]["id"].as_str().unwrap_or_else(|| panic!("{outcome}"));
