@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     os::unix::process::CommandExt as _,
     path::PathBuf,
@@ -22,6 +23,9 @@ use toolgate::{Gate, Role};
 use world::SystemClock;
 
 use crate::{cli::Global, context, output};
+
+/// The file in the data folder that says where the server listens.
+const PLACE: &str = "listening";
 
 /// So long a sign-in link works.
 const LINK_LIFE: Duration = Duration::from_mins(10);
@@ -64,6 +68,8 @@ impl Serve {
         };
         let server = Server::bind(parts, listen).await?;
         let address = server.address();
+        let place = context::data(global)?.join(PLACE);
+        fs::write(&place, address.to_string()).context("cannot note where the server listens")?;
         greet(gate.db().await?, address).await?;
         gate.agents().resume().await?;
         let restart = CancellationToken::new();
@@ -72,12 +78,22 @@ impl Serve {
             move || restart.cancel()
         });
         let end = until_end(server, &restart).await?;
+        // Another server on the same data may be somewhere else by now.
+        if listening(global)? == Some(address) {
+            fs::remove_file(&place).context("cannot take back where the server listened")?;
+        }
         gate.runner().shutdown().await;
         match end {
             End::Stop => Ok(ExitCode::SUCCESS),
             End::Restart => Err(begin_anew(global, address)),
         }
     }
+}
+
+/// Where the server of this data folder listens, if one does.
+pub(super) fn listening(global: &Global) -> Result<Option<SocketAddr>> {
+    let noted = fs::read_to_string(context::data(global)?.join(PLACE)).ok();
+    Ok(noted.and_then(|noted| noted.parse().ok()))
 }
 
 /// What comes after the server.

@@ -10,7 +10,7 @@ use store::{Db, NewToken, Token, TokenKind};
 use tool::ItemId;
 use toolgate::Role;
 
-use super::serve::{link, reachable};
+use super::serve::{link, listening, reachable};
 use crate::{
     cli::{Global, duration},
     context, output,
@@ -94,7 +94,8 @@ impl Tokens {
                 output::note(format_args!("Token {} works no more.", id.short()));
             }
             Action::Link => {
-                let listen = context::configuration(global)?.server.listen.value;
+                let configured = context::configuration(global)?.server.listen.value;
+                let listen = listening(global)?.unwrap_or(configured);
                 output::line(link(&db, &reachable(listen)).await?);
             }
         }
