@@ -60,7 +60,9 @@ impl Fields {
             Some(near) => format!("unknown field `{shown}`, did you mean `{near}`?"),
             None if self.0.is_empty() => format!("unknown field `{shown}`; none is expected"),
             None => {
-                let known: Vec<_> = names().map(|known| format!("`{known}`")).collect();
+                let mut known: Vec<_> = names().map(|known| format!("`{known}`")).collect();
+                // How they are kept depends on who else uses the library that reads them.
+                known.sort();
                 format!("unknown field `{shown}`, expected {}", known.join(", "))
             }
         })
@@ -130,7 +132,7 @@ mod tests {
             ("limit=x", Err("`limit` must be a whole number")),
             ("limit=1&limit=2", Err("`limit` is there twice")),
             ("sesion=1", Err("unknown field `sesion`, did you mean `session`?")),
-            ("zzz=1", Err("unknown field `zzz`, expected `limit`, `session`, `all`")),
+            ("zzz=1", Err("unknown field `zzz`, expected `all`, `limit`, `session`")),
             ("all=maybe", Err("`all` must be `true` or `false`")),
         ] {
             let read = fields.read_query(query, Unknown::Refused);

@@ -264,7 +264,11 @@ mod tests {
         for _ in 0..MOST_KEPT + 10 {
             publish(&hub, "ada", About::Call, 1);
         }
-        assert_eq!((hub.lock().kept.len(), hub.lock().before), (MOST_KEPT, 10));
+        let count = |hub: &Hub| {
+            let inner = hub.lock();
+            (inner.kept.len(), inner.before)
+        };
+        assert_eq!(count(&hub), (MOST_KEPT, 10));
         for _ in 0..40 {
             publish(&hub, "ada", About::Call, 1024 * 1024);
         }
