@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
+    process::Child,
 };
 
 use serde_json::json;
@@ -115,8 +116,8 @@ fn an_agent_whose_folder_is_gone_stops_nobody_else() {
 #[test]
 fn a_server_that_runs_takes_over_what_is_made_and_removed() {
     let machine = Machine::new();
-    let mut child = machine.start(&["serve", "--listen", "127.0.0.1:0"]);
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut server = Serving(machine.start(&["serve", "--listen", "127.0.0.1:0"]));
+    let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut word = |wanted: &str, number: usize| {
         let line = lines.find(|line| line.contains(wanted)).unwrap();
         line.split_whitespace().nth(number).unwrap().to_owned()
@@ -140,6 +141,14 @@ fn a_server_that_runs_takes_over_what_is_made_and_removed() {
     assert_eq!(machine.content("own/a.txt").as_deref(), Some("x"));
     assert_eq!(machine.run(&["agents", "remove", "tester"]).code, 0);
     machine.until("the server has forgotten the agent", || !known());
-    child.kill().unwrap();
-    child.wait().unwrap();
+}
+
+/// A server that ends with its test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
