@@ -52,7 +52,7 @@ pub struct SessionInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
     /// What somebody noted about it.
-    #[serde(skip_serializing_if = "Value::is_null")]
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
     /// How many messages it has.
     pub messages: u64,
@@ -72,7 +72,7 @@ pub struct SessionInfo {
     /// When it last did something.
     pub active_at: String,
     /// The last messages, if they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last_messages: Vec<MessageInfo>,
     /// The untrusted content that may stand in them.
     #[serde(skip)]
@@ -90,7 +90,7 @@ pub struct MessageInfo {
     /// When it was said.
     pub at: String,
     /// The tools it calls, if they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
 }
 

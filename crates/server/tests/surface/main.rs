@@ -12,6 +12,7 @@ mod answering;
 mod authentication;
 mod calling;
 mod chat;
+mod children;
 mod client;
 mod describing;
 mod ending;

@@ -8,3 +8,4 @@ mod interrupted;
 mod rounds;
 mod seeing;
 mod theirs;
+mod tools;
