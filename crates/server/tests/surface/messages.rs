@@ -1,6 +1,6 @@
 //! What is asked over a WebSocket, and what is answered.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::SinkExt as _;
 use serde_json::{Value, json};
@@ -97,6 +97,7 @@ async fn the_first_message_says_who_is_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_says_nothing_or_too_much_before_that_is_not_waited_for() {
     let site = Site::new().await;
+    let began = Instant::now();
     let mut silent = site.open(&[]).await.unwrap();
     let mut endless = site.open(&[]).await.unwrap();
     let mut binary = site.open(&[]).await.unwrap();
@@ -107,6 +108,7 @@ async fn who_says_nothing_or_too_much_before_that_is_not_waited_for() {
     assert_eq!(silent.closed().await, UNAUTHENTICATED);
     let code = endless.closed().await;
     assert!(code.is_none() || code == UNAUTHENTICATED, "{code:?}");
+    assert!(began.elapsed() > Duration::from_secs(4), "it was not even read to its end");
     until("nobody is left", async || site.sockets().await == 0).await;
 }
 
