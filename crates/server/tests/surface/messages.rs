@@ -105,10 +105,10 @@ async fn who_says_nothing_or_too_much_before_that_is_not_waited_for() {
     endless.say(&format!("{{\"id\": 1, \"x\": \"{}\"", "x".repeat(500_000))).await;
     binary.stream.send(Message::binary(b"authenticate".to_vec())).await.unwrap();
     assert_eq!(binary.closed().await, Some(1003));
-    assert_eq!(silent.closed().await, UNAUTHENTICATED);
     let code = endless.closed().await;
     assert!(code.is_none() || code == UNAUTHENTICATED, "{code:?}");
     assert!(began.elapsed() > Duration::from_secs(4), "it was not even read to its end");
+    assert_eq!(silent.closed().await, UNAUTHENTICATED);
     until("nobody is left", async || site.sockets().await == 0).await;
 }
 
@@ -297,6 +297,21 @@ async fn a_connection_has_so_many_requests_at_once() {
     until("there is room again", async || socket.ask("ping", json!({})).await.is_ok()).await;
     drop(socket);
     until("what it began has ended", async || site.gate.stats().running == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_sockets_are_open_at_once() {
+    let site = Site::with("server.ws_connections = 2").await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        held.push(site.socket(&site.owner).await);
+    }
+    // Also of those whom nobody knows yet.
+    assert_eq!(site.open(&[]).await.err(), Some(503));
+    assert_eq!(site.get("/v1/stats").await.status, 200, "other connections are counted apart");
+    assert_eq!(site.metric("toolgate_connections_refused_total").await, 1);
+    held.pop();
+    until("there is room again", async || site.open(&[]).await.is_ok()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -161,31 +161,34 @@ impl Socket {
 
     /// The next message.
     pub(crate) async fn message(&mut self) -> Value {
-        loop {
-            match timeout(PATIENCE, self.stream.next()).await.expect("a message") {
-                Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                other => panic!("instead of a message: {other:?}"),
-            }
-        }
+        let came = self.told_or_closed().await;
+        came.unwrap_or_else(|code| panic!("instead of a message it is closed: {code:?}"))
     }
 
-    /// The next notification, or the code the connection is closed with.
+    /// The next message, or the code the connection is closed with, if that gets through.
     pub(crate) async fn told_or_closed(&mut self) -> Result<Value, Option<u16>> {
-        match timeout(PATIENCE, self.stream.next()).await.expect("something comes") {
-            Some(Ok(Message::Text(text))) => Ok(serde_json::from_str(&text).unwrap()),
-            Some(Ok(Message::Close(frame))) => Err(frame.map(|frame| frame.code.into())),
-            other => panic!("instead of a message: {other:?}"),
-        }
+        // All of it at once: a ping that comes meanwhile gives nobody more time.
+        let next = async {
+            loop {
+                match self.stream.next().await {
+                    Some(Ok(Message::Text(text))) => return Ok(text),
+                    Some(Ok(Message::Close(frame))) => {
+                        return Err(frame.map(|frame| frame.code.into()));
+                    }
+                    Some(Ok(_)) => {}
+                    Some(Err(_)) | None => return Err(None),
+                }
+            }
+        };
+        let text = timeout(PATIENCE, next).await.expect("something comes")?;
+        Ok(serde_json::from_str(&text).unwrap())
     }
 
-    /// Reads until the server ends the connection: the code it gives, if that gets through.
+    /// Passes over what comes until the server ends the connection: the code it gives.
     pub(crate) async fn closed(&mut self) -> Option<u16> {
         loop {
-            match timeout(PATIENCE, self.stream.next()).await.expect("the server hangs up") {
-                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return None,
+            if let Err(code) = self.told_or_closed().await {
+                return code;
             }
         }
     }
