@@ -74,11 +74,16 @@ impl Grant {
     }
 }
 
+/// Whether a scope is a whole permission, whatever the tool.
+fn is_permission(scope: &str) -> bool {
+    scope.starts_with("permission:")
+}
+
 impl Wanted<'_> {
     fn is_covered_by(&self, grant: &Grant) -> bool {
         let same_tool = grant.tool == self.tool;
         match &grant.scope {
-            Some(scope) if scope.starts_with("permission:") => self.scopes.contains(scope),
+            Some(scope) if is_permission(scope) => self.scopes.contains(scope),
             Some(scope) => same_tool && self.scopes.contains(scope),
             None => same_tool && grant.fingerprint == self.fingerprint,
         }
@@ -237,7 +242,11 @@ pub(super) async fn insert(
 ) -> Result<(), StoreError> {
     let request = &approval.request;
     let (session, scope, expires) = match &answer.decision {
-        Decision::AllowSession => (Some(&request.session), None, None),
+        // Where a permission is in question, it is given for the session: the next call needs it again.
+        Decision::AllowSession => {
+            let permission = request.scopes.iter().find(|scope| is_permission(scope));
+            (Some(&request.session), permission, None)
+        }
         Decision::AllowAlways { scope, expires } => {
             (None, Some(scope).filter(|scope| *scope != EXACT), *expires)
         }

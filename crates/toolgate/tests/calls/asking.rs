@@ -156,21 +156,29 @@ async fn a_call_that_policy_takes_away_while_it_waits_does_not_run() {
 
 #[tokio::test]
 async fn an_answer_for_exactly_this_call_is_no_permission() {
-    for (scope, other_tool) in [("exact", "permission_denied"), ("permission:files", "success")] {
+    let always = |scope: &str| Decision::AllowAlways { scope: scope.to_owned(), expires: None };
+    for (decision, other_tool, other_session) in [
+        (always("exact"), "permission_denied", "permission_denied"),
+        (always("permission:files"), "success", "success"),
+        // The permission, for as long as the session lasts.
+        (Decision::AllowSession, "success", "permission_denied"),
+    ] {
         let mut setup = Setup::with(With {
             person: Person::Silent,
-            config: "[tools]\nprofile = \"full\"\n[limits]\napproval_timeout = \"3s\"",
+            config: "[tools]\nprofile = \"full\"\n[limits]\napproval_timeout = \"2s\"",
             ..With::default()
         });
         setup.caller = toolgate::Caller::member("bo", "main");
-        let decision = Decision::AllowAlways { scope: scope.to_owned(), expires: None };
         let read = setup.call("read", json!({"path": "hello.txt"}));
-        let (outcome, ()) = tokio::join!(read, answer(&setup, decision));
+        let (outcome, ()) = tokio::join!(read, answer(&setup, decision.clone()));
         assert_eq!(outcome, "hello\nworld\n");
         // The same call is not asked about again; another one only if the answer covers it.
         assert_eq!(setup.call("read", json!({"path": "hello.txt"})).await, "hello\nworld\n");
         let stat = setup.outcome("stat", json!({"path": "hello.txt"})).await.status();
-        assert_eq!(stat, other_tool, "{scope:?}");
+        assert_eq!(stat, other_tool, "{decision:?}");
+        setup.caller.session = "another".into();
+        let stat = setup.outcome("stat", json!({"path": "hello.txt"})).await.status();
+        assert_eq!(stat, other_session, "{decision:?}");
     }
 }
 
