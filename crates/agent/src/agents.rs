@@ -10,18 +10,16 @@ use std::{
 use arc_swap::ArcSwap;
 use config::Config;
 use gate::Gate;
-use provider::{Definitions, Message, WireCall, WireResult};
+use provider::{Definitions, Message};
 use serde_json::json;
-use store::{
-    Db, Filter, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState, Status,
-};
+use store::{Db, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState};
 use tokio_util::sync::CancellationToken;
 use tool::{Caller, Cleanup, Clock, ItemId, ToolError, nearest};
 
 use crate::{
     AgentError, Answer, Event, Input, Listener, Sink,
+    acting::acting,
     budget::{Budget, Limits},
-    calls::asked_in,
     lanes::{Lanes, Turn},
     model::Models,
     names::{check_name, is_request, is_reserved},
@@ -29,7 +27,7 @@ use crate::{
     repetition::Repetition,
     run::Run,
     taking::Standing,
-    transcript::{self, failed},
+    transcript,
 };
 
 /// The agent that is always there.
@@ -364,61 +362,6 @@ impl Inner {
         db.change_session(&session.key, change, self.clock.now()).await?;
         Ok(())
     }
-
-    /// What the journal knows of calls that were under way when the process died: nothing runs twice.
-    pub(crate) async fn results_of_interrupted(
-        &self,
-        session: &Session,
-        calls: &[WireCall],
-    ) -> Result<Vec<WireResult>, AgentError> {
-        let (journal, key) = (self.gate.journal().clone(), session.key.clone());
-        let filter = Filter {
-            user: Some(key.user.clone()),
-            session: Some(key.name.clone()),
-            limit: 1_000,
-            ..Filter::default()
-        };
-        let found = tokio::task::spawn_blocking(move || journal.entries(&filter)).await;
-        let entries = found.map_err(ToolError::internal)??;
-        let said = transcript::last_said(self.gate.db().await?, session).await?;
-        let message = said.map(|number| transcript::message_id(session, number));
-        let one = |number: usize, call: &WireCall| {
-            let asked = message.as_deref().map(|message| asked_in(message, calls, number));
-            // A provider may use an id more than once, and one that uses none is told by the message.
-            // Newest first, for what older versions recorded without one.
-            let entry = entries.iter().find(|entry| {
-                let same = match &entry.message_id {
-                    Some(_) => entry.message_id == asked,
-                    None => call.id.is_some(),
-                };
-                same && entry.agent == key.agent && entry.provider_call_id == call.id
-            });
-            let Some(entry) = entry else {
-                return failed(
-                    call,
-                    "interrupted: the process ended before this call began; it did not run",
-                );
-            };
-            match (&entry.status, &entry.error_type) {
-                (Status::Success, _) => {
-                    let text = entry
-                        .output
-                        .as_str()
-                        .map_or_else(|| entry.output.to_string(), str::to_owned);
-                    WireResult { is_error: false, ..failed(call, text) }
-                }
-                (_, Some(error)) => {
-                    let message = entry.message.as_str().unwrap_or("it did not end as it should");
-                    failed(call, format!("{error}: {message}"))
-                }
-                (_, None) => failed(
-                    call,
-                    "interrupted: the process ended while this call ran; look before you do it again",
-                ),
-            }
-        };
-        Ok(calls.iter().enumerate().map(|(number, call)| one(number, call)).collect())
-    }
 }
 
 impl fmt::Debug for Inner {
@@ -446,46 +389,6 @@ pub fn key_of(caller: &Caller) -> SessionKey {
         agent: caller.agent.to_string(),
         name: caller.session.to_string(),
     }
-}
-
-/// As whom the agent of a session that another one started acts, as it was left then. What cannot be
-/// read is not taken for nothing: such an agent would have more than it was left.
-pub(crate) fn rights(session: &Session) -> Result<Option<Caller>, AgentError> {
-    if session.kind != SessionKind::Child && session.rights.is_null() {
-        return Ok(None);
-    }
-    Ok(Some(serde_json::from_value(session.rights.clone())?))
-}
-
-/// As whom the agent of a session acts when `caller` speaks there: what it was left when it was
-/// spawned holds, whoever speaks.
-fn acting(session: &Session, caller: &Caller) -> Result<Caller, AgentError> {
-    let Some(spawned) = rights(session)? else { return Ok(caller.clone()) };
-    Ok(match &caller.parent {
-        None => Caller { sender: caller.sender.clone(), role: weaker(&spawned, caller), ..spawned },
-        // The agent itself, when it is started or goes on.
-        Some(_) if is_within(caller, &spawned) => caller.clone(),
-        // A message from another agent: both must have what is done because of it.
-        Some(sender) => below(&spawned, sender),
-    })
-}
-
-/// Whether `caller` has everything above it that `spawned` has.
-fn is_within(caller: &Caller, spawned: &Caller) -> bool {
-    let alone = |caller: &Caller| Caller { parent: None, ..caller.clone() };
-    let mut own = caller.chain().map(alone);
-    spawned.chain().map(alone).all(|above| own.next() == Some(above))
-}
-
-/// A spawned agent below whoever spawned it, and all of them below `sender`, who speaks to it.
-fn below(spawned: &Caller, sender: &Arc<Caller>) -> Caller {
-    let parent = spawned.parent.as_ref();
-    let above = parent.map_or_else(|| sender.clone(), |parent| Arc::new(below(parent, sender)));
-    Caller { parent: Some(above), ..spawned.clone() }
-}
-
-fn weaker(one: &Caller, other: &Caller) -> tool::Role {
-    if one.role == tool::Role::Owner { other.role } else { one.role }
 }
 
 /// What the operator tells the model; a file of theirs is read anew for every run.

@@ -4,6 +4,7 @@
 //!
 //! Start from [`Agents`], which is spoken to, and [`Input`] and [`Answer`], which go in and come out.
 
+mod acting;
 mod agents;
 mod asking;
 mod budget;
@@ -12,6 +13,7 @@ mod compact;
 mod error;
 mod events;
 mod input;
+mod interrupted;
 mod lanes;
 mod model;
 mod names;

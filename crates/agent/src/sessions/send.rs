@@ -9,7 +9,8 @@ use tool::{Addressee, Caller, Cleanup, SendMessage, SendStatus, Sent};
 use super::look::caller_of;
 use crate::{
     AgentError, Answer, Input,
-    agents::{Inner, Start, key_of, new_id, rights},
+    acting::rights,
+    agents::{Inner, Start, key_of, new_id},
 };
 
 impl Inner {

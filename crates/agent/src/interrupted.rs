@@ -1,0 +1,75 @@
+//! What became of calls that were under way when the process died.
+
+use provider::{WireCall, WireResult};
+use store::{Entry, Filter, Session, Status};
+use tool::ToolError;
+
+use crate::{
+    AgentError,
+    agents::Inner,
+    calls::asked_in,
+    transcript::{self, failed},
+};
+
+impl Inner {
+    /// What the journal knows of calls that were under way when the process died: nothing runs twice.
+    pub(crate) async fn results_of_interrupted(
+        &self,
+        session: &Session,
+        calls: &[WireCall],
+    ) -> Result<Vec<WireResult>, AgentError> {
+        let (journal, key) = (self.gate.journal().clone(), session.key.clone());
+        let filter = Filter {
+            user: Some(key.user.clone()),
+            session: Some(key.name.clone()),
+            limit: 1_000,
+            ..Filter::default()
+        };
+        let found = tokio::task::spawn_blocking(move || journal.entries(&filter)).await;
+        let entries = found.map_err(ToolError::internal)??;
+        let Some(said) = transcript::last_said(self.gate.db().await?, session).await? else {
+            let unknown = |call| failed(call, "interrupted: it is not known whether this call ran");
+            return Ok(calls.iter().map(unknown).collect());
+        };
+        let message = transcript::message_id(session, said);
+        let one = |(number, call): (usize, &WireCall)| {
+            let asked = asked_in(&message, calls, number);
+            // A provider may use an id more than once, and one that uses none is told by the message.
+            // Newest first, for what older versions recorded without one.
+            let entry = entries.iter().find(|entry| {
+                let same = match &entry.message_id {
+                    Some(message) => *message == asked,
+                    None => call.id.is_some(),
+                };
+                same && entry.agent == key.agent && entry.provider_call_id == call.id
+            });
+            told(call, entry)
+        };
+        Ok(calls.iter().enumerate().map(one).collect())
+    }
+}
+
+/// What the model is told of a call, by what the journal has of it.
+fn told(call: &WireCall, entry: Option<&Entry>) -> WireResult {
+    let Some(entry) = entry else {
+        return failed(
+            call,
+            "interrupted: the process ended before this call began; it did not run",
+        );
+    };
+    match (&entry.status, &entry.error_type) {
+        (Status::Success, _) => {
+            let text =
+                entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
+            WireResult { is_error: false, ..failed(call, text) }
+        }
+        (_, Some(error)) => {
+            let message = entry.message.as_str().unwrap_or("it did not end as it should");
+            failed(call, format!("{error}: {message}"))
+        }
+        (_, None) => failed(
+            call,
+            "interrupted: the process ended while this call ran; look before you do it again",
+        ),
+    }
+}
