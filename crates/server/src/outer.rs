@@ -44,7 +44,7 @@ async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Res
     add_headers(response.headers_mut(), &id);
     let status = response.status().as_u16();
     state.events.metrics.answered(status);
-    let millis = began.elapsed().as_millis();
+    let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     // The path alone: a query may hold what is nobody's business.
     let path = path.escape_debug();
     tracing::info!(request = id, %method, %path, status, millis, user, "request");

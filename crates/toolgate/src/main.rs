@@ -27,8 +27,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let cli = Cli::parse();
-    let serves = matches!(cli.command, Command::Serve(_));
-    output::start_logging(if serves { Log::Server } else { Log::Command });
+    let log = if let Command::Serve(serve) = &cli.command {
+        Log::Server(serve.log)
+    } else {
+        Log::Command
+    };
+    output::start_logging(log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(commands::run(cli));

@@ -186,14 +186,33 @@ pub(crate) enum Log {
     /// A command's, which ends soon: warnings.
     Command,
     /// The server's: one line for each request, with the time.
-    Server,
+    Server(LogForm),
+}
+
+/// How diagnostics are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogForm {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl LogForm {
+    /// As it is given on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
 }
 
 /// Sends diagnostics to standard error: the usual ones, or what `TOOLGATE_LOG` says.
 pub(crate) fn start_logging(log: Log) {
     let usual = match log {
         Log::Command => "warn",
-        Log::Server => "warn,server=info",
+        Log::Server(_) => "warn,server=info",
     };
     let filter = config::environment("TOOLGATE_LOG").unwrap_or_else(|| usual.to_owned());
     let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_default();
@@ -204,7 +223,8 @@ pub(crate) fn start_logging(log: Log) {
         .with_target(false);
     match log {
         Log::Command => logging.without_time().init(),
-        Log::Server => logging.init(),
+        Log::Server(LogForm::Text) => logging.init(),
+        Log::Server(LogForm::Json) => logging.json().flatten_event(true).init(),
     }
 }
 

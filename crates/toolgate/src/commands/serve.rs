@@ -22,7 +22,11 @@ use tokio_util::sync::CancellationToken;
 use toolgate::{Gate, Role};
 use world::SystemClock;
 
-use crate::{cli::Global, context, output};
+use crate::{
+    cli::Global,
+    context,
+    output::{self, LogForm},
+};
 
 /// The file in the data folder that says where the server listens.
 const PLACE: &str = "listening";
@@ -38,6 +42,9 @@ pub(crate) struct Serve {
     /// Where to listen; by default what `server.listen` says, which is 127.0.0.1:7717 unless changed.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// How what is logged on stderr is written: for people, or one JSON object a line for programs.
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    pub(crate) log: LogForm,
 }
 
 impl Serve {
@@ -85,7 +92,7 @@ impl Serve {
         gate.runner().shutdown().await;
         match end {
             End::Stop => Ok(ExitCode::SUCCESS),
-            End::Restart => Err(begin_anew(global, address)),
+            End::Restart => Err(begin_anew(global, address, self.log)),
         }
     }
 }
@@ -125,7 +132,7 @@ async fn until_end(server: Server, restart: &CancellationToken) -> Result<End> {
 /// This program takes the place of this process, so that whoever watches over it notices nothing. Returns
 /// only if that fails.
 #[expect(clippy::disallowed_methods, reason = "nothing is spawned: the process stays the same one")]
-fn begin_anew(global: &Global, address: SocketAddr) -> anyhow::Error {
+fn begin_anew(global: &Global, address: SocketAddr, log: LogForm) -> anyhow::Error {
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(error) => return anyhow::Error::from(error).context("cannot start again"),
@@ -136,7 +143,7 @@ fn begin_anew(global: &Global, address: SocketAddr) -> anyhow::Error {
         command.args(value.iter().flat_map(|value| [OsStr::new(name), value.as_os_str()]));
     }
     // Where it is now: clients know that, whatever port was asked for.
-    command.arg("serve").arg("--listen").arg(address.to_string());
+    command.args(["serve", "--listen", &address.to_string(), "--log", log.name()]);
     anyhow::Error::from(command.exec()).context("cannot start again")
 }
 

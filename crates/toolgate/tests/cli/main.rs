@@ -19,5 +19,6 @@ mod helper;
 mod http;
 mod operating;
 mod remembering;
+mod serving;
 mod sessions;
 mod suggesting;
