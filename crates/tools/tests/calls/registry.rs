@@ -44,8 +44,10 @@ fn schemas_are_plain() {
 fn names_and_aliases_are_unique_and_in_order() {
     let tools = tools::builtin();
     let mut names: Vec<&str> = tools.iter().map(|tool| &*tool.info().name).collect();
-    let expected = "apply_patch edit glob grep ls read stat write save_note search_notes exec process \
-                    add_task complete_task list_tasks update_task get_current_time http_request";
+    let expected = "agents_list gateway apply_patch edit glob grep ls read stat write save_note \
+                    search_notes exec process session_status sessions_history sessions_list \
+                    sessions_send sessions_spawn subagents add_task complete_task list_tasks \
+                    update_task get_current_time http_request";
     assert_eq!(names.join(" "), expected);
     names.extend(tools.iter().flat_map(|tool| tool.info().aliases.iter().map(String::as_str)));
     let count = names.len();
