@@ -17,8 +17,14 @@ use tool::{AnyTool, Clock, Tool, ToolError, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{
-    capabilities::Everything, gateway::Gateway, hooks::Programs, key::redaction_key,
-    recovery::recover, reload::Reload, stored::with_stored_agents, upkeep,
+    capabilities::Everything,
+    gateway::Gateway,
+    hooks::Programs,
+    key::redaction_key,
+    recovery::recover,
+    reload::{Held, Reload},
+    stored::with_stored_agents,
+    upkeep,
 };
 
 /// Which tools may be used and when people are asked: the section `tools` of the configuration.
@@ -65,6 +71,12 @@ impl Gate {
     /// and what is kept stay as they were built; only an agent that is new gets its own folder.
     pub fn reload(&self, config: Config) -> Result<(), BuildError> {
         self.gateway.take(config)
+    }
+
+    /// Takes over the agents that are made here now; all else stays as it was last given, and no file
+    /// is read. May block.
+    pub fn reload_agents(&self) -> Result<(), BuildError> {
+        self.gateway.take_agents()
     }
 
     /// Says what happens when an agent wants a restart and a person agrees: `restart` is to begin it
@@ -221,7 +233,8 @@ impl GateBuilder {
     ) -> Result<Gate, BuildError> {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
-        let (config, stored) = with_stored_agents(self.config, &data)?;
+        let base = self.config;
+        let (config, stored) = with_stored_agents(base.clone(), &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
         let settings = world_settings(&config, &data, &workspace);
@@ -269,7 +282,7 @@ impl GateBuilder {
             agents: agents.clone(),
             programs,
             data,
-            stored: Arc::new(Mutex::new(stored)),
+            held: Arc::new(Mutex::new(Held { base, stored })),
         };
         reload.warn();
         let gateway = Gateway::new(reload, self.file);

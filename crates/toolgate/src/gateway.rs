@@ -72,6 +72,11 @@ impl Gateway {
         self.0.reload.take(config)
     }
 
+    /// Takes over the agents made here.
+    pub(crate) fn take_agents(&self) -> Result<(), crate::BuildError> {
+        self.0.reload.take_agents()
+    }
+
     /// Whether these are the agents made here that hold now; `None` while that changes.
     pub(crate) fn has_stored(&self, found: &StoredAgents) -> Option<bool> {
         self.0.reload.has_stored(found)
@@ -133,6 +138,9 @@ impl Inner {
         let path = change.path();
         for _ in 0..TRIES {
             let found = file.read()?;
+            if found.is_none() {
+                self.nothing_lost(file.shown())?;
+            }
             let text = found.as_ref().map_or("", |found| &found.text);
             let edited = self.edit(change, text, file.shown())?;
             if file.replace(found.as_ref(), &edited)? == Replaced::No {
@@ -148,6 +156,17 @@ impl Inner {
         Err(ToolError::failed(format!(
             "`{}` is being changed by somebody else; try again later",
             file.shown()
+        )))
+    }
+
+    /// Refuses to begin a file where there is none, if all that holds now would not be in it.
+    fn nothing_lost(&self, file: &str) -> Result<(), ToolError> {
+        if self.reload.base() == Config::default() {
+            return Ok(());
+        }
+        Err(ToolError::failed(format!(
+            "the old configuration stays: there is no file at `{file}`, and a new one would not say \
+             what holds now; a person has to put it back"
         )))
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use agent::{Agents, MAIN, Models};
@@ -27,8 +27,17 @@ pub(crate) struct Reload {
     pub(crate) programs: Arc<Programs>,
     pub(crate) agents: Agents,
     pub(crate) data: PathBuf,
-    /// The agents made here that hold now.
-    pub(crate) stored: Arc<Mutex<StoredAgents>>,
+    pub(crate) held: Arc<Mutex<Held>>,
+}
+
+/// What holds now, in its two parts.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// What the file says, without the agents made here. Kept, because a change of agents must not
+    /// depend on what became of the file since.
+    pub(crate) base: Config,
+    /// The agents made here.
+    pub(crate) stored: StoredAgents,
 }
 
 impl Reload {
@@ -38,11 +47,30 @@ impl Reload {
         models(config, &self.data)
     }
 
-    /// Lets `config` hold.
+    /// Lets `config` hold, with the agents made here.
     pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
-        // Held to the end, so that of two at once the later one wins as a whole.
-        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        let (config, found) = with_stored_agents(config, &self.data)?;
+        self.take_both(&mut self.held(), config)
+    }
+
+    /// Lets the agents hold that are made here now, with the configuration that holds already.
+    pub(crate) fn take_agents(&self) -> Result<(), BuildError> {
+        let mut held = self.held();
+        let base = held.base.clone();
+        self.take_both(&mut held, base)
+    }
+
+    /// The configuration that holds, without the agents made here.
+    pub(crate) fn base(&self) -> Config {
+        self.held().base.clone()
+    }
+
+    /// Locked to the end of a change, so that of two at once the later one wins as a whole.
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_both(&self, held: &mut Held, base: Config) -> Result<(), BuildError> {
+        let (config, stored) = with_stored_agents(base.clone(), &self.data)?;
         let (models, redactor) = self.check(&config)?;
         self.settle(&config)?;
         self.agents.configure(models);
@@ -50,7 +78,7 @@ impl Reload {
         self.runner.configure(&config);
         self.programs.configure(&config);
         self.gate.configure(config, redactor);
-        *stored = found;
+        *held = Held { base, stored };
         self.warn();
         Ok(())
     }
@@ -68,9 +96,9 @@ impl Reload {
 
     /// Whether these are the agents made here that hold now; `None` while that changes.
     pub(crate) fn has_stored(&self, found: &StoredAgents) -> Option<bool> {
-        match self.stored.try_lock() {
-            Ok(stored) => Some(*stored == *found),
-            Err(TryLockError::Poisoned(stored)) => Some(*stored.into_inner() == *found),
+        match self.held.try_lock() {
+            Ok(held) => Some(held.stored == *found),
+            Err(TryLockError::Poisoned(held)) => Some(held.into_inner().stored == *found),
             Err(TryLockError::WouldBlock) => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Agents that were made over the API or on the command line, while the program runs.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use agent::missing_workspace;
 use config::{Agent, Config};
@@ -22,7 +22,7 @@ pub(crate) fn with_stored_agents(
         if config.agents.contains_key(id) {
             continue;
         }
-        match usable(id, settings) {
+        match usable(id, settings, data) {
             Ok(agent) => drop(config.agents.insert(id.clone(), agent)),
             Err(problem) => tracing::warn!(agent = id, "an agent is left out: {problem}"),
         }
@@ -31,11 +31,26 @@ pub(crate) fn with_stored_agents(
 }
 
 /// An agent that can work; otherwise, why it cannot.
-fn usable(id: &str, settings: &Value) -> Result<Agent, String> {
+fn usable(id: &str, settings: &Value, data: &Path) -> Result<Agent, String> {
     let agent = config::stored_agent(id, settings).map_err(|error| error.to_string())?;
-    match missing_workspace(&agent) {
-        None => Ok(agent),
-        // Elsewhere it would change files that are not its own.
-        Some(path) => Err(format!("its folder `{}` is gone", path.display())),
+    // Elsewhere it would change files that are not its own.
+    if let Some(path) = missing_workspace(&agent) {
+        return Err(format!("its folder `{}` is gone", path.display()));
     }
+    // A world refuses such a folder, and with it everything else.
+    if let Some(folder) = &agent.workspace {
+        let problem = closed(&folder.value, data);
+        problem.map_err(|why| format!("its folder `{}` {why}", folder.value.display()))?;
+    }
+    Ok(agent)
+}
+
+/// Why nobody can work in `folder`.
+fn closed(folder: &Path, data: &Path) -> Result<(), String> {
+    let unreadable = |error| format!("cannot be opened: {error}");
+    let within = |data| folder.canonicalize().map(|folder| folder.starts_with(data));
+    if data.canonicalize().and_then(within).map_err(unreadable)? {
+        return Err("is in the data folder".to_owned());
+    }
+    fs::read_dir(folder).map(drop).map_err(unreadable)
 }

@@ -86,15 +86,12 @@ impl Gate {
         })
     }
 
-    /// Takes over agents that another process, such as `toolgate agents add`, made, changed or removed: by
-    /// `reload`, which may block.
-    pub fn watch_agents(
-        &self,
-        reload: impl Fn() -> Result<(), String> + Send + Sync + 'static,
-    ) -> Watch {
-        let (gate, reload) = (self.clone(), Arc::new(reload));
+    /// Takes over agents that another process, such as `toolgate agents add`, made, changed or removed.
+    /// What is in the way of that is said once.
+    pub fn watch_agents(&self) -> Watch {
+        let gate = self.clone();
         Watch::new(async move {
-            let mut seen = None;
+            let (mut seen, mut said) = (None, None);
             loop {
                 tokio::time::sleep(EVERY).await;
                 let Ok((found, holds)) = gate.look_for_agents(seen).await else { continue };
@@ -103,11 +100,14 @@ impl Gate {
                     None => continue,
                     Some(true) => {}
                     Some(false) => {
-                        let reload = reload.clone();
-                        let taken = tokio::task::spawn_blocking(move || reload()).await;
-                        if let Ok(Err(problem)) = taken {
+                        let taking = gate.clone();
+                        let taken = tokio::task::spawn_blocking(move || taking.reload_agents());
+                        let Ok(taken) = taken.await else { continue };
+                        let problem = taken.err().map(|error| error.to_string());
+                        if let Some(problem) = problem.as_ref().filter(|_| problem != said) {
                             tracing::error!("the agents made here are not taken over: {problem}");
                         }
+                        said = problem;
                     }
                 }
                 seen = Some(found);

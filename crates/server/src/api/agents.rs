@@ -5,6 +5,7 @@ use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use store::{Db, StoreError, StoredAgent};
 
 use super::{
     endpoint::{Asked, Endpoint, Given, Who},
@@ -115,9 +116,17 @@ impl Endpoint for Add {
         let settings = Value::Object(settings);
         let (db, by) = (asked.state.gate.db().await?, asked.signed.user().to_owned());
         let new = NewAgent { id, by, settings };
+        let was = db.agent(&new.id).await?;
         store_agent(db, &asked.state.gate.config(), &new, asked.state.now()).await?;
         let NewAgent { id, settings, .. } = new;
-        asked.state.reload().await.map_err(NotMade::Invalid)?;
+        take_over(&asked, db, &id, was.clone()).await?;
+        // One that cannot work is left out, and stops nobody else.
+        if !asked.state.gate.config().agents.contains_key(&id) {
+            put_back(db, &id, was).await?;
+            asked.state.reload().await.map_err(NotMade::Conflict)?;
+            let problem = "its folder cannot be one; the log of the server says why";
+            return Err(NotMade::Conflict(format!("nothing is changed for `{id}`: {problem}")));
+        }
         let text = |name: &str| settings.get(name).and_then(Value::as_str).map(str::to_owned);
         let (description, model) = (text("description"), text("model"));
         Ok(Created(Shown { id, description, model, from: "api" }))
@@ -147,8 +156,34 @@ impl Endpoint for Remove {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Removed>, NotMade> {
         let id = given.path;
         let db = asked.state.gate.db().await?;
+        let was = db.agent(&id).await?;
         remove_agent(db, &asked.state.gate.config(), &id).await?;
-        asked.state.reload().await.map_err(NotMade::Invalid)?;
+        take_over(&asked, db, &id, was).await?;
         Ok(Json(Removed { id }))
     }
+}
+
+/// Lets hold what is stored about the agent `id` now. If that cannot be, it is stored again as it `was`:
+/// what is said to have failed must not hold after the next start.
+async fn take_over(
+    asked: &Asked,
+    db: &Db,
+    id: &str,
+    was: Option<StoredAgent>,
+) -> Result<(), NotMade> {
+    let Err(problem) = asked.state.reload().await else { return Ok(()) };
+    put_back(db, id, was).await?;
+    Err(NotMade::Conflict(format!("nothing is changed: {problem}")))
+}
+
+async fn put_back(db: &Db, id: &str, was: Option<StoredAgent>) -> Result<(), StoreError> {
+    let Some(StoredAgent { id, owner, settings, created_at, changed_at }) = was else {
+        db.remove_agent(id).await?;
+        return Ok(());
+    };
+    if db.change_agent(&id, &settings, changed_at).await?.is_none() {
+        db.add_agent(&id, &owner, &settings, created_at).await?;
+        db.change_agent(&id, &settings, changed_at).await?;
+    }
+    Ok(())
 }

@@ -5,7 +5,6 @@ use std::{
     fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     os::unix::process::CommandExt as _,
-    path::PathBuf,
     process::ExitCode,
     sync::Arc,
     time::Duration,
@@ -13,7 +12,6 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use config::Config;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::{Events, NewSecret, Parts, Reload, Server};
 use store::{Db, NewToken, TokenKind};
@@ -60,15 +58,13 @@ impl Serve {
             .build()?;
         // Also where none is yet: it is taken over when somebody writes it.
         let file = context::configuration_place(global);
-        let _watch = file.clone().map(|path| gate.watch(&path, config::load_with_warnings));
-        let reload = reload(&gate, file);
-        let taking = reload.0.clone();
-        let _agents = gate.watch_agents(move || taking());
+        let _watch = file.map(|path| gate.watch(&path, config::load_with_warnings));
+        let _agents = gate.watch_agents();
         let _order = gate.keep_in_order();
         let parts = Parts {
             gate: gate.inner().clone(),
             agents: gate.agents().clone(),
-            reload,
+            reload: reload(&gate),
             world: gate.world().clone(),
             runner: gate.runner().clone(),
             events,
@@ -157,15 +153,11 @@ fn raise_open_files() {
     }
 }
 
-/// Takes over what the file says now, and the agents that were made here.
-fn reload(gate: &Gate, file: Option<PathBuf>) -> Reload {
+/// Takes over the agents that were made here. Not the file: it may be broken or gone, and who makes an
+/// agent changes nothing else.
+fn reload(gate: &Gate) -> Reload {
     let gate = gate.clone();
-    Reload(Arc::new(move || {
-        let file = file.as_deref().filter(|path| path.exists());
-        let config = file.map_or_else(|| Ok(Config::default()), config::load);
-        let config = config.map_err(|error| error.to_string())?;
-        gate.reload(config).map_err(|error| error.to_string())
-    }))
+    Reload(Arc::new(move || gate.reload_agents().map_err(|error| error.to_string())))
 }
 
 /// Says where it is and how to get in.

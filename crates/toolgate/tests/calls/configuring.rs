@@ -234,6 +234,19 @@ async fn a_file_that_is_not_there_is_made_where_it_would_be() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_gone_is_not_begun_anew() {
+    let setup = Setup::new(Person::Agrees, "toolgate.toml", Some(FILE));
+    fs::remove_file(&setup.file).unwrap();
+    let refused = setup.patch("agents.main.model", "local/large").await.unwrap_err();
+    assert!(refused.contains("there is no file at `/config/toolgate.toml`"), "{refused}");
+    let refused = setup.call(json!({"action": "reload"})).await.unwrap_err();
+    assert!(refused.contains("the old configuration stays"), "{refused}");
+    assert!(!setup.file.exists());
+    assert_eq!(setup.model().as_deref(), Some("local/small"));
+    assert!(setup.gate.config().tools.deny.is_some());
+}
+
+#[tokio::test]
 async fn json5_is_shown_and_left_to_people() {
     let text = "{ agents: { main: { model: 'a' } } } // mine";
     let setup = Setup::new(Person::Agrees, "toolgate.json5", Some(text));

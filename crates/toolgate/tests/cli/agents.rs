@@ -116,18 +116,9 @@ fn an_agent_whose_folder_is_gone_stops_nobody_else() {
 #[test]
 fn a_server_that_runs_takes_over_what_is_made_and_removed() {
     let machine = Machine::new();
-    let mut server = Serving(machine.start(&["serve", "--listen", "127.0.0.1:0"]));
-    let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let mut word = |wanted: &str, number: usize| {
-        let line = lines.find(|line| line.contains(wanted)).unwrap();
-        line.split_whitespace().nth(number).unwrap().to_owned()
-    };
-    let (base, token) = (word("listens on", 3), word("Token", 1));
-    let ask = |request: (&str, &str), headers: &[(&str, &str)], body: &str| {
-        http::send((&base, &token), request, headers, body).unwrap()
-    };
+    let server = Serving::new(&machine);
     let known = || {
-        let list = ask(("GET", "/v1/agents"), &[], "").json();
+        let list = server.ask(("GET", "/v1/agents"), &[], "").json();
         list["agents"].as_array().unwrap().iter().any(|agent| agent["id"] == "tester")
     };
     assert!(!known());
@@ -136,19 +127,58 @@ fn a_server_that_runs_takes_over_what_is_made_and_removed() {
     machine.until("the server knows the agent", known);
     // It works in its own folder at once.
     let body = json!({"path": "a.txt", "content": "x"}).to_string();
-    let wrote = ask(("POST", "/v1/tools/write"), &[("toolgate-agent", "tester")], &body);
+    let wrote = server.ask(("POST", "/v1/tools/write"), &[("toolgate-agent", "tester")], &body);
     assert_eq!(wrote.status, 200, "{wrote:?}");
     assert_eq!(machine.content("own/a.txt").as_deref(), Some("x"));
     assert_eq!(machine.run(&["agents", "remove", "tester"]).code, 0);
     machine.until("the server has forgotten the agent", || !known());
 }
 
+#[test]
+fn a_server_that_had_no_file_takes_over_the_first_one() {
+    let machine = Machine::new();
+    let server = Serving::new(&machine);
+    let stat = || server.ask(("POST", "/v1/tools/stat"), &[], r#"{"path": "."}"#).status;
+    assert_eq!(stat(), 200);
+    let file = machine.path("config/toolgate/toolgate.toml");
+    fs::write(&file, "[agents.scribe]\n[tools]\ndeny = [\"stat\"]\n").unwrap();
+    machine.until("the file holds", || stat() == 404);
+    // From now on it is a file that was there.
+    fs::remove_file(&file).unwrap();
+    assert_eq!(server.ask(("POST", "/v1/agents"), &[], r#"{"id": "tester"}"#).status, 201);
+    assert_eq!(stat(), 404);
+    let list = server.ask(("GET", "/v1/agents"), &[], "").json();
+    let ids: Vec<_> = list["agents"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["main", "scribe", "tester"]);
+}
+
 /// A server that ends with its test.
-struct Serving(Child);
+struct Serving {
+    child: Child,
+    base: String,
+    token: String,
+}
+
+impl Serving {
+    fn new(machine: &Machine) -> Self {
+        let mut child = machine.start(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut word = |wanted: &str, number: usize| {
+            let line = lines.find(|line| line.contains(wanted)).unwrap();
+            line.split_whitespace().nth(number).unwrap().to_owned()
+        };
+        let (base, token) = (word("listens on", 3), word("Token", 1));
+        Self { child, base, token }
+    }
+
+    fn ask(&self, request: (&str, &str), headers: &[(&str, &str)], body: &str) -> http::Answer {
+        http::send((&self.base, &self.token), request, headers, body).unwrap()
+    }
+}
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -11,6 +11,7 @@ mod helper;
 mod http;
 mod moments;
 mod questions;
+mod reloading;
 mod restarting;
 #[path = "../clients/served.rs"]
 #[expect(dead_code, reason = "other tests share it and need more of it")]
