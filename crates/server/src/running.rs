@@ -6,20 +6,23 @@ use std::{
 };
 
 use agent::key_of;
-use store::{NewApproval, SessionKey};
+use store::{Db, NewApproval, SessionKey, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, ItemId};
 
-use crate::{auth::Sees, spoken::Spoken};
+use crate::{
+    auth::{Sees, Signed},
+    spoken::{Spoken, Stored},
+};
 
 /// The calls that run in this process, whatever surface they came by.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     calls: Mutex<HashMap<CallId, Call>>,
-    /// Which token a call was made with, while it runs.
+    /// With a token of which family a call was made, while it runs.
     made_with: Mutex<HashMap<CallId, ItemId>>,
-    /// Which tokens spoke to agents, and where.
+    /// Which tokens spoke to agents or made calls, and where.
     spoken: Mutex<Spoken>,
     ended: Notify,
 }
@@ -74,30 +77,70 @@ impl Running {
     }
 
     /// Notes which token a call is made with, until the guard is dropped.
-    pub(crate) fn note_token(&self, call: CallId, token: &ItemId) -> MadeWith<'_> {
-        self.tokens().insert(call, token.clone());
+    pub(crate) fn note_token(&self, call: CallId, signed: &Signed) -> MadeWith<'_> {
+        self.tokens().insert(call, signed.token.family.clone());
         MadeWith { running: self, call }
     }
 
-    /// Notes that somebody speaks as `caller` with a token.
-    pub(crate) fn note_speaker(&self, caller: &Caller, token: &ItemId) {
-        self.spoken().note(key_of(caller), token);
+    /// Notes that somebody speaks as `caller`. The store is asked each time whether it knows, because others
+    /// may have removed the session.
+    pub(crate) async fn note_speaker(
+        &self,
+        db: &Db,
+        caller: &Caller,
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
+        if !signed.is_for_programs() {
+            return Ok(());
+        }
+        let (session, family) = (key_of(caller), &signed.token.family);
+        let noted = db.note_speaker(&session, family).await;
+        let stored = if noted.is_ok() { Stored::Yes } else { Stored::No };
+        self.spoken().note(session, family, stored);
+        noted
     }
 
-    /// Whether the call that a question is about goes back to this token: it was made with it, or by an
-    /// agent that was spoken to with it, or by one below that.
-    pub(crate) fn goes_back_to(&self, question: &NewApproval, token: &ItemId) -> bool {
+    /// The same of somebody who makes a call as `caller`, of which there are many.
+    pub(crate) async fn note_caller(
+        &self,
+        db: &Db,
+        caller: &Caller,
+        signed: &Signed,
+    ) -> Result<(), StoreError> {
+        let known = self.spoken().is_stored(key_of(caller), &signed.token.family);
+        if known { Ok(()) } else { self.note_speaker(db, caller, signed).await }
+    }
+
+    /// Notes that a session is removed, and with it what the store knew of it.
+    pub(crate) fn removed(&self, session: &SessionKey) {
+        self.spoken().removed(session);
+    }
+
+    /// Whether the call that a question is about goes back to a token: it was made with it or one of its
+    /// family, or by an agent that was spoken to with one of them, or by one below that.
+    pub(crate) async fn goes_back_to(
+        &self,
+        db: &Db,
+        question: &NewApproval,
+        signed: &Signed,
+    ) -> Result<bool, StoreError> {
+        let family = &signed.token.family;
         if let Some(made_with) = self.tokens().get(&question.call) {
-            return made_with == token;
+            return Ok(made_with == family);
         }
         let caller = self.calls().get(&question.call).map(|call| call.caller.clone());
-        let spoken = self.spoken();
-        if let Some(caller) = caller {
-            return caller.chain().any(|above| spoken.has_spoken(key_of(above), token));
+        let sessions = match &caller {
+            Some(caller) => caller.chain().map(key_of).collect(),
+            // It ran in another process, or has just ended: its session is all that is known of it.
+            None => vec![SessionKey::new(&question.user, &question.agent, &question.session)],
+        };
+        for session in sessions {
+            let remembered = self.spoken().has_spoken(session.clone(), family);
+            if remembered || db.has_spoken(&session, family).await? {
+                return Ok(true);
+            }
         }
-        // It runs elsewhere, or has just ended: its session is all that is known of it.
-        let NewApproval { user, agent, session, .. } = question;
-        spoken.has_spoken(SessionKey::new(user, agent, session), token)
+        Ok(false)
     }
 
     fn calls(&self) -> MutexGuard<'_, HashMap<CallId, Call>> {

@@ -61,7 +61,11 @@ pub(crate) struct Speaking {
 }
 
 /// Lets somebody speak as `caller`, unless too much of theirs goes on already.
-pub(crate) fn begin(state: &State, signed: &Signed, caller: Caller) -> Result<Speaking, Problem> {
+pub(crate) async fn begin(
+    state: &State,
+    signed: &Signed,
+    caller: Caller,
+) -> Result<Speaking, Problem> {
     let most = state.gate.config().server.runs.value.get();
     let counted = state.speaking.admit(&caller.user, most).ok_or_else(|| {
         let message = format!(
@@ -70,7 +74,9 @@ pub(crate) fn begin(state: &State, signed: &Signed, caller: Caller) -> Result<Sp
         Problem::new(Kind::TooMany, message)
     })?;
     // Who asks with a token must not answer with it.
-    state.events.running.note_speaker(&caller, &signed.token.id);
+    let db = state.gate.db().await.map_err(Problem::internal)?;
+    let noted = state.events.running.note_speaker(db, &caller, signed).await;
+    noted.map_err(|error| Problem::internal(crate::problem::in_full(&error)))?;
     Ok(Speaking { state: state.clone(), caller, _counted: counted })
 }
 

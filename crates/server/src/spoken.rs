@@ -1,26 +1,31 @@
-//! Which tokens spoke in which sessions.
+//! Which tokens spoke in which sessions, as far as it is remembered here: the store has all of it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use store::SessionKey;
 use tool::ItemId;
 
-/// So much is remembered one by one.
+/// So much is remembered.
 const MOST: usize = 16_384;
 
-/// Which tokens spoke in which sessions since the server started.
+/// Whether the store has it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    Yes,
+    No,
+}
+
+/// Which families of tokens spoke in which sessions lately.
 #[derive(Debug, Default)]
 pub(crate) struct Spoken {
-    known: HashSet<(SessionKey, ItemId)>,
+    known: HashMap<(SessionKey, ItemId), Stored>,
     oldest: VecDeque<(SessionKey, ItemId)>,
-    /// Tokens that spoke in sessions which are not remembered any more.
-    elsewhere: HashSet<ItemId>,
 }
 
 impl Spoken {
-    pub(crate) fn note(&mut self, session: SessionKey, token: &ItemId) {
-        let pair = (session, token.clone());
-        if !self.known.insert(pair.clone()) {
+    pub(crate) fn note(&mut self, session: SessionKey, family: &ItemId, stored: Stored) {
+        let pair = (session, family.clone());
+        if self.known.insert(pair.clone(), stored).is_some() {
             return;
         }
         self.oldest.push_back(pair);
@@ -28,13 +33,23 @@ impl Spoken {
             && let Some(oldest) = self.oldest.pop_front()
         {
             self.known.remove(&oldest);
-            self.elsewhere.insert(oldest.1);
         }
     }
 
-    /// Whether a token spoke there. Of one that spoke in more sessions than are remembered it is assumed.
-    pub(crate) fn has_spoken(&self, session: SessionKey, token: &ItemId) -> bool {
-        self.elsewhere.contains(token) || self.known.contains(&(session, token.clone()))
+    /// Whether nothing has to be stored about this.
+    pub(crate) fn is_stored(&self, session: SessionKey, family: &ItemId) -> bool {
+        self.known.get(&(session, family.clone())) == Some(&Stored::Yes)
+    }
+
+    /// Whether it is known that one of the family spoke there.
+    pub(crate) fn has_spoken(&self, session: SessionKey, family: &ItemId) -> bool {
+        self.known.contains_key(&(session, family.clone()))
+    }
+
+    /// The store has forgotten a session. What was said there may still have agents work.
+    pub(crate) fn removed(&mut self, session: &SessionKey) {
+        let pairs = self.known.iter_mut().filter(|((known, _), _)| known == session);
+        pairs.for_each(|(_, stored)| *stored = Stored::No);
     }
 }
 
@@ -43,21 +58,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_forgotten_is_assumed() {
+    fn so_much_is_remembered_and_what_the_store_forgot_is_stored_again() {
         let session = |number: usize| SessionKey::new("owner", "main", &format!("s{number}"));
         let tokens: [ItemId; 2] = [ItemId::random(), ItemId::random()];
         let [one, other] = &tokens;
         let mut spoken = Spoken::default();
-        spoken.note(session(0), other);
+        spoken.note(session(0), other, Stored::Yes);
         assert!(spoken.has_spoken(session(0), other) && !spoken.has_spoken(session(0), one));
+        assert!(spoken.is_stored(session(0), other));
+        spoken.removed(&session(0));
+        assert!(spoken.has_spoken(session(0), other) && !spoken.is_stored(session(0), other));
         for number in 0..MOST {
-            spoken.note(session(number), one);
+            spoken.note(session(number), one, Stored::Yes);
         }
-        assert!(!spoken.has_spoken(session(MOST), one));
-        assert!(
-            spoken.has_spoken(session(MOST), other),
-            "which of its sessions is not known any more"
-        );
+        assert!(!spoken.has_spoken(session(0), other), "the store knows");
         assert_eq!((spoken.known.len(), spoken.oldest.len()), (MOST, MOST));
     }
 }

@@ -15,6 +15,7 @@ mod rows;
 mod session;
 mod sessions;
 mod sources;
+mod speakers;
 mod tasks;
 mod tokens;
 

@@ -276,7 +276,7 @@ impl Prepared for Answered {
 
     fn run(self: Box<Self>, _: &ToolContext) -> BoxFuture<'_, ToolResult> {
         Box::pin(async move {
-            self.refuse_agents()?;
+            self.refuse_agents().await?;
             let Self { state, signed, question, answer } = *self;
             if question.status != ApprovalStatus::Pending {
                 let reason = format!("question `{}` is {} already", question.id, question.status);
@@ -293,18 +293,22 @@ impl Prepared for Answered {
 
 impl Answered {
     /// Whoever asks does not answer: not with a token for agents, not with the token the call was made with,
-    /// and not with one that spoke to the agent which makes it.
-    fn refuse_agents(&self) -> Result<(), ToolError> {
+    /// not with one that spoke to the agent which makes it, and not with one that was made with these.
+    async fn refuse_agents(&self) -> Result<(), ToolError> {
         if !self.signed.is_person() {
             let reason = "a token that is for certain agents answers nothing";
             return Err(ToolError::denied("approve", "approval.agent", reason));
         }
-        let (question, token) = (&self.question.request, &self.signed.token.id);
-        let running = &self.state.events.running;
-        if self.signed.is_for_programs() && running.goes_back_to(question, token) {
+        if !self.signed.is_for_programs() {
+            return Ok(());
+        }
+        let (question, running) = (&self.question.request, &self.state.events.running);
+        let db = self.state.gate.db().await?;
+        if running.goes_back_to(db, question, &self.signed).await? {
             let reason = "the call was made with this very token, or by an agent that was spoken to with \
-                          it, which therefore cannot answer about it; sign in with a browser, use \
-                          another token, or `toolgate approvals`";
+                          it, or with one that it was made with or that it made, and therefore it cannot \
+                          answer about it; sign in with a browser, use a token that `toolgate tokens add` \
+                          made, or `toolgate approvals`";
             return Err(ToolError::denied("approve", "approval.own", reason));
         }
         Ok(())

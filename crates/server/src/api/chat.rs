@@ -66,14 +66,14 @@ async fn speak(
         }
         Err(problem) => Err(Refused::Problem(problem)),
     };
-    let begun = turn.and_then(|turn| {
-        let speaking = speaking::begin(state, signed, turn.caller.clone())?;
-        Ok((speaking, turn))
-    });
-    Ok(Spoken(match begun {
-        Ok((speaking, turn)) => chat::answer(speaking, turn, pieces).await,
-        Err(refused) => refused.respond(format, &signed.person()),
-    }))
+    let refused = match turn {
+        Ok(turn) => match speaking::begin(state, signed, turn.caller.clone()).await {
+            Ok(speaking) => return Ok(Spoken(chat::answer(speaking, turn, pieces).await)),
+            Err(problem) => Refused::Problem(problem),
+        },
+        Err(refused) => refused,
+    };
+    Ok(Spoken(refused.respond(format, &signed.person())))
 }
 
 /// Makes an endpoint for a format whose path is fixed.

@@ -69,7 +69,7 @@ pub(crate) struct Granting {
 
 refusals! {
     /// Why nothing is decided.
-    NotDecided { Invalid }
+    NotDecided { Invalid, Forbidden }
 }
 
 /// `POST /v1/permissions`.
@@ -87,8 +87,28 @@ impl Endpoint for Grant {
     type Refusal = NotDecided;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Permission>, NotDecided> {
+        refuse_askers(&asked, &given.body.0).await?;
         decide(&asked, given.body.0).await
     }
+}
+
+/// Whoever asks does not answer, nor give what makes asking needless: not with a token that made calls or
+/// spoke to agents, or whose family did. To deny is open to all.
+async fn refuse_askers(asked: &Asked, wanted: &Granting) -> Result<(), NotDecided> {
+    let denies = match wanted.state {
+        None | Some(PermissionState::Granted | PermissionState::Ask) => false,
+        Some(PermissionState::Denied | PermissionState::DeniedForGood) => true,
+    };
+    if denies || !asked.signed.is_for_programs() {
+        return Ok(());
+    }
+    if asked.state.gate.db().await?.has_asked(&asked.signed.token.family).await? {
+        let message = "calls were made or agents were spoken to with this token, or with one that it was \
+                       made with or that it made, and therefore it cannot grant anything; sign in with a \
+                       browser, use a token that `toolgate tokens add` made, or `toolgate permissions`";
+        return Err(NotDecided::Forbidden(message.to_owned()));
+    }
+    Ok(())
 }
 
 /// What is taken away.

@@ -233,6 +233,7 @@ impl Endpoint for Remove {
         let session = find(&asked, &given.path).await?;
         asked.state.agents.stop(&session.key);
         let done = asked.state.gate.db().await?.remove_session(&session.key).await?;
+        asked.state.events.running.removed(&session.key);
         Ok(Json(Done { session: session.key.to_string(), done }))
     }
 }
@@ -362,7 +363,7 @@ impl Endpoint for Say {
         let Saying { message, model } = given.body.0;
         let caller = speaker(&asked, &given.path)?;
         let input = Input { model, ..Input::text(message) };
-        let speaking = speaking::begin(&asked.state, &asked.signed, caller)?;
+        let speaking = speaking::begin(&asked.state, &asked.signed, caller).await?;
         let answer = speaking.run(input, Sink::default()).await;
         Ok(Json(Answered::new(answer.map_err(shown(&asked))?)))
     }

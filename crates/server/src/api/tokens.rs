@@ -94,7 +94,10 @@ impl Endpoint for Add {
         let (state, JsonBody(wanted)) = (&asked.state, given.body);
         let new = read(wanted, state.now()).map_err(NotAdded::Invalid)?;
         let secret = NewSecret::token().map_err(|error| NotAdded::Internal(error.to_string()))?;
-        let about = state.gate.db().await?.add_token(new, &secret.hash(), state.now()).await?;
+        // A browser's is a person's; what a program makes counts as the program.
+        let maker = Some(&*asked.signed.token).filter(|_| asked.signed.is_for_programs());
+        let db = state.gate.db().await?;
+        let about = db.add_token_of(maker, new, &secret.hash(), state.now()).await?;
         Ok(Created(Added { token: secret.reveal().to_owned(), about }))
     }
 }

@@ -85,7 +85,7 @@ pub(super) async fn send(context: Context, params: Value) -> Answered {
     let Context { state, signed, names, queue, id, .. } = context;
     let names = names.or(agent.as_deref(), session.as_deref());
     let caller = signed.speaker(&state.gate.config(), names)?;
-    let speaking = speaking::begin(&state, &signed, Caller { channel: None, ..caller })?;
+    let speaking = speaking::begin(&state, &signed, Caller { channel: None, ..caller }).await?;
     let caller = speaking.caller.clone();
     let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
     let input = Input { model, ..Input::text(message) };

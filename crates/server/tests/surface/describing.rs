@@ -236,7 +236,8 @@ fn cases(question: &Value) -> Vec<(u16, String, Value)> {
         (200, "POST /v1/approvals/QUESTION", json!({"decision": "deny"})),
         (409, "POST /v1/approvals/QUESTION", json!({"decision": "deny"})),
         (200, "GET /v1/permissions", json!(null)),
-        (200, "POST /v1/permissions", json!({"capability": "exec"})),
+        (403, "POST /v1/permissions", json!({"capability": "exec"})),
+        (200, "POST /v1/permissions", json!({"capability": "exec", "state": "denied"})),
         (200, "DELETE /v1/permissions?capability=exec", json!(null)),
         (200, "GET /v1/policy/explain?tool=read", json!(null)),
         (200, "POST /v1/check/command", json!({"value": "ls"})),
@@ -296,6 +297,9 @@ async fn answers_are_as_described() {
         }),
         (401, "POST", "/v1/messages", site.anonymous("POST", "/v1/messages").json(&json!({}))),
         (415, "POST", "/v1/messages", site.request("POST", "/v1/messages").body("x")),
+        (200, "POST", "/v1/permissions", {
+            site.request("POST", "/v1/permissions").json(&json!({"capability": "exec"}))
+        }),
         (200, "POST", "/v1/files", site.request("POST", "/v1/files?path=a.txt").body("x")),
         (415, "POST", "/v1/sign-in", site.anonymous("POST", "/v1/sign-in").body("x")),
     ];

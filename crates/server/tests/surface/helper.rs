@@ -43,7 +43,8 @@ pub(crate) struct Site {
     pub(crate) shutdown: CancellationToken,
     pub(crate) serving: Option<JoinHandle<()>>,
     clock: Arc<Stopped>,
-    folder: TempDir,
+    config: String,
+    folder: Arc<TempDir>,
 }
 
 impl Site {
@@ -58,8 +59,27 @@ impl Site {
         fs::write(folder.path().join("ws/hello.txt"), "hello\nworld\n").unwrap();
         let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 50);
         let clock = Arc::new(Stopped(Mutex::new(noon)));
+        let mut site = Self::start(Arc::new(folder), clock, config.to_owned()).await;
+        site.owner = site.token(Who::OWNER).await;
+        site
+    }
+
+    /// Ends the server, and starts another one with what it left behind.
+    pub(crate) async fn restart(mut self) -> Self {
+        self.shutdown.cancel();
+        let serving = self.serving.take().unwrap();
+        tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap();
+        let (folder, clock) = (self.folder.clone(), self.clock.clone());
+        let (config, owner) = (self.config.clone(), self.owner.clone());
+        drop(self);
+        let mut site = Self::start(folder, clock, config).await;
+        site.owner = owner;
+        site
+    }
+
+    async fn start(folder: Arc<TempDir>, clock: Arc<Stopped>, text: String) -> Self {
         let events = Events::new(clock.clone());
-        let config = config::parse(config, "toolgate.toml").unwrap();
+        let config = config::parse(&text, "toolgate.toml").unwrap();
         let gate = Gate::builder()
             .config(config.clone())
             .data(folder.path().join("data"))
@@ -85,10 +105,8 @@ impl Site {
         let server = Server::bind(parts, "127.0.0.1:0".parse().unwrap()).await.unwrap();
         let (address, shutdown) = (server.address(), CancellationToken::new());
         let serving = Some(tokio::spawn(server.run(shutdown.clone())));
-        let owner = String::new();
-        let mut site = Self { address, owner, gate, shutdown, serving, clock, folder };
-        site.owner = site.token(Who::OWNER).await;
-        site
+        let (owner, config) = (String::new(), text);
+        Self { address, owner, gate, shutdown, serving, clock, config, folder }
     }
 
     /// A new token.

@@ -154,6 +154,89 @@ async fn what_agents_below_ask_goes_back_to_who_spoke_first() {
     }
 }
 
+impl Site {
+    /// A token that the holder of another one makes.
+    async fn made_with(&self, token: &str) -> String {
+        let request = self.request_as(token, "POST", "/v1/tokens");
+        let made = send(request.json(&json!({"name": "made"}))).await.json();
+        made["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+    }
+
+    async fn grant(&self, token: &str, state: &str) -> u16 {
+        let body = json!({"capability": "exec", "state": state});
+        send(self.request_as(token, "POST", "/v1/permissions").json(&body)).await.status
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_was_made_with_another_one_counts_as_that() {
+    let (site, _model) = site("", rings).await;
+    let browser = site.browser().await;
+    let (child, other) = (site.made_with(&site.owner).await, site.made_with(&browser).await);
+    let grandchild = site.made_with(&child).await;
+    let family = [&site.owner, &child, &grandchild];
+    for token in family.into_iter().chain([&other, &browser]) {
+        assert_eq!(site.grant(token, "granted").await, 200, "nobody has asked for anything");
+    }
+    // Whichever of them speaks or calls, none of them answers; one that a person made does.
+    let say = site.request_as(&grandchild, "POST", "/v1/sessions/agent:main:s/messages");
+    let call = site.request_as(&child, "POST", "/v1/tools/ring").json(&json!({}));
+    for asks in [say.json(&json!({"message": "hello"})), call] {
+        let run = tokio::spawn(send(asks));
+        let question = site.question().await;
+        let late = site.made_with(&child).await;
+        for token in family.into_iter().chain([&late]) {
+            assert_eq!(site.allow(token, &question).await.status, 403);
+            assert_eq!(site.grant(token, "granted").await, 403);
+            assert_eq!(site.grant(token, "denied").await, 200, "to take away is open to all");
+        }
+        assert_eq!(site.allow(&other, &question).await.status, 200);
+        assert_eq!(run.await.unwrap().status, 200);
+    }
+    for token in [&other, &browser] {
+        assert_eq!(site.grant(token, "granted").await, 200);
+    }
+    let listed = site.get("/v1/tokens").await.json();
+    let made = listed["tokens"].as_array().unwrap().iter();
+    assert_eq!(made.filter(|token| token["made_by"].is_string()).count(), 4, "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_spoke_is_known_after_a_restart() {
+    let script = |asked: &Asked| match asked.body["messages"].as_array().and_then(|all| all.last())
+    {
+        Some(last) if last["role"] == "user" => Reply::call("ring", json!({})),
+        _ => Reply::text("It rang."),
+    };
+    let (site, _model) = site("", script).await;
+    let [called, answers] = [site.token(Who::OWNER).await, site.token(Who::OWNER).await];
+    let child = site.made_with(&site.owner).await;
+    let say = |site: &Site, token: &str| {
+        let request = site.request_as(token, "POST", "/v1/sessions/agent:main:s/messages");
+        tokio::spawn(send(request.json(&json!({"message": "hello"}))))
+    };
+    let call = site.request_as(&called, "POST", "/v1/tools/ring").header("toolgate-session", "s");
+    let call = tokio::spawn(send(call.json(&json!({}))));
+    let question = site.question().await;
+    assert_eq!(site.allow(&answers, &question).await.status, 200);
+    assert_eq!(call.await.unwrap().status, 200);
+    let run = say(&site, &site.owner);
+    let question = site.question().await;
+    assert_eq!(site.allow(&answers, &question).await.status, 200);
+    assert_eq!(run.await.unwrap().status, 200);
+    let site = site.restart().await;
+    // Somebody else goes on, and what the agent does may still be what the first ones wanted.
+    let speaks = site.token(Who::OWNER).await;
+    let run = say(&site, &speaks);
+    let question = site.question().await;
+    for token in [&site.owner, &child, &called, &speaks] {
+        assert_eq!(site.allow(token, &question).await.status, 403);
+        assert_eq!(site.grant(token, "granted").await, 403);
+    }
+    assert_eq!(site.allow(&answers, &question).await.status, 200);
+    assert_eq!(run.await.unwrap().json()["text"], "It rang.");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn conversations_of_a_user_are_bounded() {
     let (site, model) = site("server.runs = 2", |_| Reply::text("x").stall_after(0)).await;

@@ -116,8 +116,25 @@ CREATE TABLE tokens (
     expires_at   INTEGER,
     last_used_at INTEGER,
     revoked_by   TEXT,
-    revoked_at   INTEGER
+    revoked_at   INTEGER,
+    made_by      TEXT,                     -- the token it was made with; absent if a person made it
+    family       TEXT NOT NULL,            -- the first of those that made each other; its own id if it is that
+    has_asked    INTEGER NOT NULL DEFAULT 0 -- whether one of its family ever made a call or spoke to an agent
 ) STRICT;
+
+CREATE INDEX tokens_by_family ON tokens (family);
+
+-- Which tokens made calls or spoke in which sessions: one row for each family of tokens. A row without
+-- a session stands for all sessions.
+CREATE TABLE speakers (
+    user    TEXT NOT NULL,
+    agent   TEXT NOT NULL,
+    session TEXT NOT NULL,
+    token   TEXT NOT NULL,                 -- the family
+    PRIMARY KEY (user, agent, session, token)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX speakers_by_token ON speakers (token);
 
 -- Links that sign somebody in, once.
 CREATE TABLE links (

@@ -7,7 +7,7 @@ use sqlx::{Row, sqlite::SqliteRow};
 
 use super::{
     Db, NewSession, Session, SessionChange, SessionCursor, SessionFilter, SessionKey, SessionKind,
-    SessionState, Spent,
+    SessionState, Spent, speakers::forget_speakers,
 };
 use crate::{
     StoreError,
@@ -172,12 +172,15 @@ impl Db {
 
     /// Removes a session with its messages. Says whether it was there.
     pub async fn remove_session(&self, key: &SessionKey) -> Result<bool, StoreError> {
+        let mut write = self.begin().await?;
         let done = sqlx::query("DELETE FROM sessions WHERE user = ? AND agent = ? AND name = ?")
             .bind(&key.user)
             .bind(&key.agent)
             .bind(&key.name)
-            .execute(&self.pool)
+            .execute(&mut *write)
             .await?;
+        forget_speakers(&mut write, key).await?;
+        write.commit().await?;
         Ok(done.rows_affected() == 1)
     }
 
@@ -215,6 +218,7 @@ impl Db {
                     .bind(name)
                     .execute(&mut *write)
                     .await?;
+                forget_speakers(&mut write, &SessionKey::new(user, agent, name)).await?;
             }
             write.commit().await?;
             removed += gone.len() as u64;

@@ -75,6 +75,11 @@ pub struct Token {
     /// What it is.
     #[serde(flatten)]
     pub new: NewToken,
+    /// The token it was made with; none if a person made it, on the command line or in a browser.
+    pub made_by: Option<ItemId>,
+    /// The first of those that made each other, down to this one; its own id if it is that.
+    #[serde(skip)]
+    pub family: ItemId,
     /// When it was made.
     #[serde(serialize_with = "shown")]
     #[schemars(with = "String")]
@@ -92,14 +97,27 @@ pub struct Token {
 }
 
 impl Db {
-    /// Adds the token with this hash.
+    /// Adds the token with this hash, which a person made.
     pub async fn add_token(
         &self,
         new: NewToken,
         hash: &Digest,
         now: SystemTime,
     ) -> Result<Token, StoreError> {
+        self.add_token_of(None, new, hash, now).await
+    }
+
+    /// The same, made with another token.
+    pub async fn add_token_of(
+        &self,
+        maker: Option<&Token>,
+        new: NewToken,
+        hash: &Digest,
+        now: SystemTime,
+    ) -> Result<Token, StoreError> {
         let id = ItemId::random();
+        let made_by = maker.map(|maker| maker.id.clone());
+        let family = maker.map_or_else(|| id.clone(), |maker| maker.family.clone());
         let agents = new.agents.as_ref().map(serde_json::to_string).transpose()?;
         let mut write = self.begin().await?;
         let long_ago = now.checked_sub(REMEMBERED).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -107,9 +125,13 @@ impl Db {
             .bind(micros(long_ago))
             .execute(&mut *write)
             .await?;
+        sqlx::query("DELETE FROM speakers WHERE token NOT IN (SELECT family FROM tokens)")
+            .execute(&mut *write)
+            .await?;
         sqlx::query(
-            "INSERT INTO tokens (id, hash, kind, name, user, role, agents, created_at, expires_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO tokens (id, hash, kind, name, user, role, agents, created_at, expires_at, made_by,
+             family, has_asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+             (SELECT coalesce(max(has_asked), 0) FROM tokens WHERE family = ?11))",
         )
         .bind(id.as_str())
         .bind(hash.to_string())
@@ -120,11 +142,21 @@ impl Db {
         .bind(agents)
         .bind(micros(now))
         .bind(new.expires_at.map(micros))
+        .bind(made_by.as_ref().map(ItemId::as_str))
+        .bind(family.as_str())
         .execute(&mut *write)
         .await?;
         write.commit().await?;
-        let created_at = from_micros(micros(now));
-        Ok(Token { id, new, created_at, last_used_at: None, revoked_by: None, revoked_at: None })
+        Ok(Token {
+            id,
+            new,
+            made_by,
+            family,
+            created_at: from_micros(micros(now)),
+            last_used_at: None,
+            revoked_by: None,
+            revoked_at: None,
+        })
     }
 
     /// The token with this hash, if it works at `now`; and notes that it was used.
@@ -218,9 +250,12 @@ fn read(row: &SqliteRow) -> Result<Token, StoreError> {
         agents: agents.map(serde_json::from_str).transpose()?,
         expires_at: time("expires_at")?,
     };
+    let made_by: Option<&str> = row.try_get("made_by")?;
     Ok(Token {
         id: parsed(row, "id")?,
         new,
+        made_by: made_by.map(|id| id.parse().map_err(StoreError::Damaged)).transpose()?,
+        family: parsed(row, "family")?,
         created_at: from_micros(row.try_get("created_at")?),
         last_used_at: time("last_used_at")?,
         revoked_by: row.try_get("revoked_by")?,

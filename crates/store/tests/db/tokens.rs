@@ -1,6 +1,6 @@
 //! Tokens and sign-in links.
 
-use store::{NewToken, TokenKind};
+use store::{NewSession, NewToken, SessionKey, SessionKind, TokenKind};
 use tool::{Digest, Role};
 
 use crate::{Setup, at};
@@ -129,4 +129,74 @@ async fn only_so_many_links_are_open() {
     }
     assert!(!setup.db.use_link(&Digest::of("0"), at(1)).await.unwrap());
     assert!(setup.db.use_link(&Digest::of("1"), at(1)).await.unwrap());
+}
+
+#[tokio::test]
+async fn tokens_that_made_each_other_are_one_family() {
+    let setup = Setup::new().await;
+    let first = setup.db.add_token(new("ada", Some(50)), &Digest::of("1"), at(1)).await.unwrap();
+    let made = async |maker, hash: &str, now| {
+        let (new, hash) = (new("ada", None), Digest::of(hash));
+        setup.db.add_token_of(Some(maker), new, &hash, at(now)).await.unwrap()
+    };
+    let second = made(&first, "2", 1).await;
+    let third = made(&second, "3", 1).await;
+    assert_eq!((first.made_by.as_ref(), &first.family), (None, &first.id));
+    assert_eq!((third.made_by.as_ref(), &third.family), (Some(&second.id), &first.id));
+    assert_eq!(setup.db.token(&third.id).await.unwrap(), Some(third.clone()));
+    assert!(!setup.db.has_asked(&first.id).await.unwrap());
+    let session = SessionKey::new("ada", "main", "s");
+    setup.db.note_speaker(&session, &third.family).await.unwrap();
+    // Also when the first of them is long gone.
+    let fourth = made(&third, "4", 100 * 24 * 3_600).await;
+    assert_eq!(setup.db.token(&first.id).await.unwrap(), None);
+    assert!(setup.db.has_asked(&fourth.family).await.unwrap());
+    assert!(setup.db.has_spoken(&session, &fourth.family).await.unwrap());
+    setup.db.remove_session(&session).await.unwrap();
+    assert!(!setup.db.has_spoken(&session, &fourth.family).await.unwrap());
+    assert!(setup.db.has_asked(&fourth.family).await.unwrap(), "that is not forgotten");
+}
+
+#[tokio::test]
+async fn who_spoke_is_written_once_and_holds_for_what_is_below() {
+    let setup = Setup::new().await;
+    let token = setup.db.add_token(new("ada", None), &Digest::of("1"), at(1)).await.unwrap();
+    let other = setup.db.add_token(new("ada", None), &Digest::of("2"), at(1)).await.unwrap();
+    let key = |name: &str| SessionKey::new("ada", "main", name);
+    let mut above = None;
+    for name in ["top", "subagent:a", "subagent:b"] {
+        let kind = if above.is_none() { SessionKind::Chat } else { SessionKind::Child };
+        let new = NewSession { parent: above.take(), ..NewSession::new(key(name), kind) };
+        above = Some(setup.db.open_session(new, at(1)).await.unwrap().key);
+    }
+    setup.db.note_speaker(&key("top"), &token.family).await.unwrap();
+    let before = setup.another().await;
+    let version = before.version().unwrap();
+    setup.db.note_speaker(&key("top"), &token.family).await.unwrap();
+    assert_eq!(before.version().unwrap(), version, "nothing is written");
+    for (name, spoke) in [("top", true), ("subagent:a", true), ("subagent:b", true), ("x", false)] {
+        assert_eq!(setup.db.has_spoken(&key(name), &token.family).await.unwrap(), spoke, "{name}");
+        assert!(!setup.db.has_spoken(&key(name), &other.family).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn who_spoke_in_too_many_sessions_spoke_in_all() {
+    let setup = Setup::new().await;
+    let token = setup.db.add_token(new("ada", None), &Digest::of("1"), at(1)).await.unwrap();
+    let key = |name: &str| SessionKey::new("ada", "main", name);
+    let path = setup.data().join("toolgate.db");
+    let conn = rusqlite::Connection::open(path).unwrap();
+    conn.execute(
+        "WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 16384)
+         INSERT INTO speakers SELECT 'ada', 'main', 's' || n, ? FROM n",
+        [token.family.as_str()],
+    )
+    .unwrap();
+    assert!(!setup.db.has_spoken(&key("x"), &token.family).await.unwrap());
+    setup.db.note_speaker(&key("y"), &token.family).await.unwrap();
+    assert!(setup.db.has_spoken(&key("x"), &token.family).await.unwrap());
+    setup.db.note_speaker(&key("z"), &token.family).await.unwrap();
+    let rows = conn.query_row("SELECT count(*) FROM speakers", [], |row| row.get(0));
+    assert_eq!(rows, Ok(16_385));
 }

@@ -150,7 +150,16 @@ impl Add {
 }
 
 fn row(token: &Token) -> Vec<String> {
-    let Token { id, new, created_at, last_used_at, revoked_by: _, revoked_at } = token;
+    let Token {
+        id,
+        new,
+        created_at,
+        last_used_at,
+        revoked_by: _,
+        revoked_at,
+        made_by: _,
+        family: _,
+    } = token;
     let NewToken { kind, name, user, role: _, agents, expires_at } = new;
     let agents = agents.as_ref().map_or_else(|| "all".to_owned(), |agents| agents.join(", "));
     let until = match (revoked_at, expires_at) {
