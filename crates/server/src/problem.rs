@@ -131,9 +131,19 @@ impl Problem {
         if kind == Kind::TooMany { problem.after(LATER) } else { problem }
     }
 
+    /// The server ends; another one may be there soon.
+    pub(crate) fn ending() -> Self {
+        Self::new(Kind::Unavailable, "the server is about to end").after(LATER)
+    }
+
     /// Ours; what it was goes to the log only.
     pub(crate) fn internal(source: impl std::fmt::Display) -> Self {
         tracing::error!(error = %source, "a request failed");
+        Self::unexplained()
+    }
+
+    /// Ours; what it was is in the log already.
+    pub(crate) fn unexplained() -> Self {
         Self::new(
             Kind::Internal,
             "internal error; this is not your fault, and trying again may help",

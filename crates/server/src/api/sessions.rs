@@ -1,14 +1,14 @@
 //! Conversations, as people look at them.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use agent::{AgentError, Input, Sink};
+use agent::Sink;
 use axum::http::Method;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Session, SessionCursor, SessionFilter, SessionKey, SessionKind};
+use store::{Session, SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState};
 use tool::{Caller, MessageInfo, SessionInfo, SessionSettings, WithTools};
 
 use super::{
@@ -19,11 +19,15 @@ use super::{
 };
 use crate::{
     problem::{Kind, Problem, refusals},
-    speaking,
+    speaking::{self, NoAnswer},
 };
 
 /// Sessions and messages of one page, at most.
 const MOST: u32 = 200;
+/// So long an agent may take to leave a session that is removed,
+const LEAVING: Duration = Duration::from_secs(5);
+/// and so often it is looked.
+const LOOK: Duration = Duration::from_millis(20);
 
 refusals! {
     /// Why nothing is shown or changed.
@@ -40,7 +44,8 @@ impl From<Problem> for NoSession {
             Kind::TooMany => Self::TooMany(message),
             Kind::ModelFailed => Self::ModelFailed(message),
             Kind::Unavailable => Self::Unavailable(message),
-            Kind::Internal => Self::Internal(message),
+            // What it was is in the log already.
+            Kind::Internal => Self::Internal("an agent failed".to_owned()),
             Kind::Invalid
             | Kind::Unauthenticated
             | Kind::MethodNotAllowed
@@ -55,9 +60,9 @@ impl From<Problem> for NoSession {
 }
 
 /// What of an error somebody may know.
-fn shown(asked: &Asked) -> impl Fn(AgentError) -> NoSession {
+fn shown<E: Into<NoAnswer>>(asked: &Asked) -> impl Fn(E) -> NoSession {
     let person = asked.signed.person();
-    move |error| speaking::problem(&error, &person).into()
+    move |error| error.into().problem(&person).into()
 }
 
 /// Which sessions.
@@ -231,11 +236,28 @@ impl Endpoint for Remove {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Done>, NoSession> {
         let session = find(&asked, &given.path).await?;
-        asked.state.agents.stop(&session.key);
+        stopped(&asked, &session.key).await?;
         let done = asked.state.gate.db().await?.remove_session(&session.key).await?;
         asked.state.events.running.removed(&session.key);
         Ok(Json(Done { session: session.key.to_string(), done }))
     }
+}
+
+/// Stops what an agent does in a session, and waits a moment until it has left in order.
+async fn stopped(asked: &Asked, key: &SessionKey) -> Result<(), NoSession> {
+    let db = asked.state.gate.db().await?;
+    let begin = Instant::now();
+    while begin.elapsed() < LEAVING {
+        // Each time: another one may have waited for its turn.
+        let runs = asked.state.agents.stop(key);
+        let found = db.session(key).await?;
+        if !runs && found.is_none_or(|session| session.state != SessionState::Running) {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    tracing::warn!(session = %key, "a session is removed in which an agent still works");
+    Ok(())
 }
 
 /// `POST /v1/sessions/{key}/stop`.
@@ -362,7 +384,7 @@ impl Endpoint for Say {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Answered>, NoSession> {
         let Saying { message, model } = given.body.0;
         let caller = speaker(&asked, &given.path)?;
-        let input = Input { model, ..Input::text(message) };
+        let input = speaking::said(message, model)?;
         let speaking = speaking::begin(&asked.state, &asked.signed, caller).await?;
         let answer = speaking.run(input, Sink::default()).await;
         Ok(Json(Answered::new(answer.map_err(shown(&asked))?)))

@@ -22,7 +22,7 @@ use tool::Caller;
 
 use crate::{
     problem::{Problem, whole_seconds},
-    speaking::{self, Speaking},
+    speaking::{NoAnswer, Shown, Speaking},
 };
 
 pub(crate) use self::{decode::Asked, form::put_in_form, pieces::Pieces};
@@ -74,7 +74,7 @@ pub(crate) enum Refused {
     /// The token does not allow it.
     Problem(Problem),
     /// It makes no sense, or there is no such agent.
-    Agent(AgentError),
+    Agent(NoAnswer),
 }
 
 impl From<Problem> for Refused {
@@ -85,7 +85,7 @@ impl From<Problem> for Refused {
 
 impl From<AgentError> for Refused {
     fn from(error: AgentError) -> Self {
-        Self::Agent(error)
+        Self::Agent(error.into())
     }
 }
 
@@ -104,10 +104,9 @@ impl Refused {
 }
 
 /// An error as the client's own provider would say it.
-pub(crate) fn problem(format: Format, error: &AgentError, caller: &Caller) -> Response {
-    let (kind, status) = error.facts();
-    let response = refusal(format, status, kind, &error.shown_to(caller));
-    after(response, speaking::retry_after(error))
+pub(crate) fn problem(format: Format, error: &NoAnswer, caller: &Caller) -> Response {
+    let Shown { status, kind, message, retry_after } = error.shown_to(caller);
+    after(refusal(format, status, kind, &message), retry_after)
 }
 
 /// Says when to come back.

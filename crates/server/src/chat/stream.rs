@@ -22,7 +22,7 @@ use super::{
     pieces::{Pieces, Written},
     problem,
 };
-use crate::speaking::Speaking;
+use crate::speaking::{NoAnswer, Shown, Speaking};
 
 /// Events that wait to be sent; a slow client slows the model down.
 const MAX_EVENTS: usize = 64;
@@ -35,7 +35,7 @@ struct Sending {
     written: Written,
     events: mpsc::Receiver<Event>,
     caller: Caller,
-    run: JoinHandle<Result<Answer, AgentError>>,
+    run: JoinHandle<Result<Answer, NoAnswer>>,
     /// Ends the run when the client goes away.
     _stop: DropGuard,
 }
@@ -52,7 +52,7 @@ pub(super) async fn answer(speaking: Speaking, turn: Turn, pieces: Pieces) -> Re
     if events.recv().await.is_none() {
         return match run.await {
             Ok(Err(error)) => problem(format, &error, &caller),
-            Ok(Ok(_)) | Err(_) => problem(format, &AgentError::Cancelled, &caller),
+            Ok(Ok(_)) | Err(_) => problem(format, &AgentError::Cancelled.into(), &caller),
         };
     }
     let mut reply = ReplyStream::new(format, head, include_usage);
@@ -92,7 +92,7 @@ impl Sending {
 
     async fn last(&mut self) -> Option<String> {
         let mut reply = self.reply.take()?;
-        let answer = (&mut self.run).await.unwrap_or(Err(AgentError::Cancelled));
+        let answer = (&mut self.run).await.unwrap_or_else(|_| Err(AgentError::Cancelled.into()));
         Some(match answer {
             Ok(answer) => {
                 let Answer { calls, finish, usage, tool_calls, .. } = answer;
@@ -100,8 +100,8 @@ impl Sending {
                 calls + &reply.end(&finish, usage, &tool_calls)
             }
             Err(error) => {
-                let (kind, status) = error.facts();
-                reply.error(status, kind, &error.shown_to(&self.caller))
+                let Shown { status, kind, message, .. } = error.shown_to(&self.caller);
+                reply.error(status, kind, &message)
             }
         })
     }

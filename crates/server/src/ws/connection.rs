@@ -67,9 +67,9 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
-        let text = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
-        Self { agent: text("toolgate-agent"), session: text("toolgate-session") }
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        let (agent, session) = auth::names(headers)?;
+        Ok(Self { agent: agent.map(str::to_owned), session: session.map(str::to_owned) })
     }
 
     /// Refuses names that the token may not use.
@@ -309,7 +309,7 @@ impl Connection {
         let most = self.state.gate.config().server.ws_requests.value.get();
         let Call { id, method, params } = call;
         let refused = if self.state.ending.is_cancelled() {
-            Some(Problem::new(Kind::Unavailable, "the server is about to end"))
+            Some(Problem::ending())
         } else if self.requests.len() >= most {
             let message = format!("{most} requests of this connection run already; wait for one");
             Some(Problem::new(Kind::TooMany, message).after(Duration::from_secs(1)))

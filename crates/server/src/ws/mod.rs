@@ -60,12 +60,12 @@ async fn upgrade(state: &State, mut request: Request) -> Result<Response, Proble
     let ends = request.extensions().get::<Ends>().copied().ok_or_else(missing)?;
     let signed = auth::authenticate(state, ends.peer.ip(), request.headers()).await?;
     check_cookie(signed.as_ref(), request.extensions().get::<FromPage>())?;
-    let names = connection::Names::of(request.headers());
+    let names = connection::Names::of(request.headers())?;
     if let Some(signed) = &signed {
         names.check(signed, &state.gate.config())?;
     }
     if state.ending.is_cancelled() {
-        return Err(Problem::new(Kind::Unavailable, "the server is about to end"));
+        return Err(Problem::ending());
     }
     let config = state.gate.config();
     let server = &config.server;

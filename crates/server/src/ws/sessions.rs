@@ -1,6 +1,6 @@
 //! What can be asked about agents and their sessions over a WebSocket.
 
-use agent::{Event, Input, Sink};
+use agent::{Event, Sink};
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -82,13 +82,13 @@ struct Sending {
 /// the connection goes, the run ends.
 pub(super) async fn send(context: Context, params: Value) -> Answered {
     let Sending { message, agent, session, model } = read(params)?;
+    let input = speaking::said(message, model)?;
     let Context { state, signed, names, queue, id, .. } = context;
     let names = names.or(agent.as_deref(), session.as_deref());
     let caller = signed.speaker(&state.gate.config(), names)?;
     let speaking = speaking::begin(&state, &signed, Caller { channel: None, ..caller }).await?;
     let caller = speaking.caller.clone();
     let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
-    let input = Input { model, ..Input::text(message) };
     let run = speaking.run(input, Sink::to(sender));
     let tell = async {
         while let Some(event) = events.recv().await {
@@ -99,6 +99,6 @@ pub(super) async fn send(context: Context, params: Value) -> Answered {
     let (answer, ()) = tokio::join!(run, tell);
     match answer {
         Ok(answer) => result(&api::SessionAnswer::new(answer)),
-        Err(error) => Err(speaking::problem(&error, &caller).into()),
+        Err(error) => Err(error.problem(&caller).into()),
     }
 }

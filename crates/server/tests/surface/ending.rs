@@ -81,7 +81,7 @@ async fn a_call_that_goes_on_for_too_long_is_stopped_and_recorded() {
     assert_eq!(asking.await.unwrap().error(), (499, "cancelled".to_owned()));
     assert_eq!(socket.answer(id).await.unwrap()["error_type"], "cancelled");
     assert_eq!(socket.closed().await, Some(1001));
-    assert!(spoken.await.unwrap().status >= 400);
+    assert_eq!(spoken.await.unwrap().error(), (503, "unavailable".to_owned()));
     site.ended().await;
     let ends: Vec<_> = site.entries().into_iter().map(|entry| entry.error_type).collect();
     assert_eq!(ends, vec![Some("cancelled".to_owned()); 4]);
@@ -117,5 +117,50 @@ async fn a_socket_whose_call_runs_is_kept_until_it_is_answered() {
     assert_eq!(socket.error("tools.call", talk).await.0, -32030, "nothing new");
     assert_eq!(socket.answer(id).await.unwrap()["result"], "said");
     assert_eq!(socket.closed().await, Some(1001));
+    site.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_that_are_cut_off_are_told_to_come_back() {
+    let mut site = Site::with("server.shutdown_timeout = '200ms'").await;
+    let text = "/talk {\"pieces\": 0, \"rest_ms\": 600000}";
+    let says = json!([{"role": "user", "content": text}]);
+    let gemini = json!({"contents": [{"role": "user", "parts": [{"text": text}]}]});
+    let mut runs = Vec::new();
+    for (path, body, group) in [
+        ("/v1/chat/completions", json!({"model": "main", "messages": says}), "server_error"),
+        ("/v1/responses", json!({"model": "main", "input": says}), "server_error"),
+        (
+            "/v1/messages",
+            json!({"model": "main", "max_tokens": 99, "messages": says}),
+            "overloaded_error",
+        ),
+        ("/v1beta/models/main:generateContent", gemini.clone(), "UNAVAILABLE"),
+    ] {
+        runs.push((path, group, tokio::spawn(send(site.request("POST", path).json(&body)))));
+        let mut streamed = body;
+        let path = if path.contains("models") {
+            "/v1beta/models/main:streamGenerateContent?alt=sse"
+        } else {
+            streamed["stream"] = true.into();
+            path
+        };
+        runs.push((path, group, tokio::spawn(send(site.request("POST", path).json(&streamed)))));
+    }
+    until("all run", async || site.gate.stats().running == runs.len()).await;
+    site.shutdown.cancel();
+    for (path, group, run) in runs {
+        let answer = run.await.unwrap();
+        let text = answer.text();
+        assert!(text.contains("the server is about to end"), "{path}: {answer:?}");
+        assert!(text.contains("\"unavailable\""), "{path}: {answer:?}");
+        if answer.status == 503 {
+            assert_eq!(answer.header("retry-after"), "5", "{path}");
+            assert!(text.contains(group), "{path}: {answer:?}");
+        } else {
+            let kind = answer.header("content-type");
+            assert_eq!((answer.status, kind), (200, "text/event-stream"), "{path}: {answer:?}");
+        }
+    }
     site.ended().await;
 }

@@ -11,7 +11,7 @@ use tokio::{
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::{
-    client::send,
+    client::{Request, send},
     helper::{PATIENCE, Site, Who, until},
 };
 
@@ -61,6 +61,26 @@ async fn a_socket_is_opened_from_our_page_or_from_no_page() {
     // A request that is none for a WebSocket is told so.
     assert_eq!(site.get("/ws").await.error(), (400, "validation_error".to_owned()));
     until("no socket stays", async || site.sockets().await == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_that_cannot_be_read_open_no_socket() {
+    let site = Site::new().await;
+    for name in ["toolgate-agent", "toolgate-session"] {
+        for values in [&["main", "main"][..], &["\u{e9}"]] {
+            for begin in [site.request("GET", "/ws"), site.anonymous("GET", "/ws")] {
+                let begin =
+                    begin.header("connection", "upgrade, close").header("upgrade", "websocket");
+                let begin = begin.header("sec-websocket-version", "13");
+                let begin = begin.header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+                let add = |request: Request, value: &&str| request.header(name, value);
+                let answer = send(values.iter().fold(begin.clone(), add)).await;
+                let error = (400, "validation_error".to_owned());
+                assert_eq!(answer.error(), error, "{name}: {values:?}");
+            }
+        }
+    }
+    assert_eq!(site.sockets().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

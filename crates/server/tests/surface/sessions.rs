@@ -202,3 +202,45 @@ async fn a_session_is_spoken_in_and_stopped_over_a_socket() {
     drop(socket);
     until("nothing runs", async || site.gate.stats().running == 0).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_without_words_begins_nothing() {
+    let site = Site::new().await;
+    for text in ["", " \n\t"] {
+        let refused = site.say_in(&site.owner, "one", text).await;
+        assert_eq!(refused.error(), (400, "validation_error".to_owned()), "{refused:?}");
+        let mut socket = site.socket(&site.owner).await;
+        let (code, message) =
+            socket.error("sessions.send", json!({"message": text, "session": "one"})).await;
+        assert_eq!((code, message.contains("`message` is empty")), (-32602, true), "{message}");
+    }
+    assert_eq!(keys(&site.get("/v1/sessions").await.json()), Vec::<&str>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_in_which_an_agent_works_is_removed_when_it_has_left() {
+    let site = Site::new().await;
+    let text = "/talk {\"pieces\": 0, \"rest_ms\": 600000}";
+    let path = "/v1/sessions/agent:main:one/messages";
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let request = site.request("POST", path).json(&json!({"message": text}));
+        runs.push(tokio::spawn(send(request)));
+    }
+    let body = json!({"model": "main", "messages": [{"role": "user", "content": text}]});
+    let chat = site.request("POST", "/v1/chat/completions").json(&body);
+    runs.push(tokio::spawn(send(chat.header("toolgate-session", "one"))));
+    until("one runs, and the others wait", async || {
+        let shown = site.get("/v1/sessions/agent:main:one").await;
+        site.gate.stats().running == 1 && shown.status == 200
+    })
+    .await;
+    let gone = send(site.request("DELETE", "/v1/sessions/agent:main:one")).await;
+    assert_eq!(gone.json()["done"], true, "{gone:?}");
+    assert_eq!(site.get("/v1/sessions/agent:main:one").await.status, 404);
+    for run in runs {
+        let answer = run.await.unwrap();
+        // One that came to its turn may have been done before it could be stopped.
+        assert!([200, 404, 409, 499].contains(&answer.status), "{answer:?}");
+    }
+}
