@@ -17,6 +17,7 @@ mod error;
 mod events;
 mod guard;
 mod metrics;
+mod open_request;
 mod outer;
 mod patient;
 mod problem;

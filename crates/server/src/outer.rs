@@ -1,7 +1,7 @@
 //! What is around every request: it is looked at, it is known who sent it, it is answered whatever happens,
 //! and one line about it is logged.
 
-use std::{net::IpAddr, panic::AssertUnwindSafe, time::Instant};
+use std::{net::IpAddr, panic::AssertUnwindSafe};
 
 use axum::{
     Router,
@@ -11,12 +11,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
-use uuid::Uuid;
 
 use crate::{
     auth::{self, By, Signed},
     chat,
     guard::{self, Ends, FromPage},
+    open_request::OpenRequest,
     problem::{Kind, Problem},
     state::State,
 };
@@ -32,23 +32,14 @@ pub(crate) fn around(router: Router, state: &State) -> Router {
 }
 
 async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let id = Uuid::new_v4().simple().to_string();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut open = OpenRequest::new(&state, &request);
     let mut from = FromPage::Nowhere;
-    let mut user = None;
-    let answered = answer(&state, request, next, (&mut from, &mut user)).await;
+    let answered = answer(&state, request, next, (&mut from, &mut open.user)).await;
     let mut response = answered.unwrap_or_else(Problem::into_response);
-    chat::put_in_form(&method, &path, &mut response);
+    chat::put_in_form(&open.method, &open.path, &mut response);
     guard::allow_reading(&mut response, &from);
-    add_headers(response.headers_mut(), &id);
-    let status = response.status().as_u16();
-    state.events.metrics.answered(status);
-    let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    // The path alone: a query may hold what is nobody's business.
-    let path = path.escape_debug();
-    tracing::info!(request = id, %method, %path, status, millis, user, "request");
-    response
+    add_headers(response.headers_mut(), &open.id);
+    open.answered(response)
 }
 
 async fn answer(
@@ -66,7 +57,7 @@ async fn answer(
     // Whether it lives, and that it ends, is still said.
     let path = request.uri().path();
     if state.ending.is_cancelled() && !matches!(path, "/healthz" | "/readyz") {
-        return Err(Problem::new(Kind::Unavailable, "the server is about to end"));
+        return Err(Problem::ending());
     }
     request.extensions_mut().insert(from.clone());
     if !state.table.is_open(request.method(), request.uri().path()) {

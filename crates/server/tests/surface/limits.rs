@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     client::{exchange, rest, send},
-    helper::{PATIENCE, Site},
+    helper::{PATIENCE, Site, until},
 };
 
 /// gateway-009: a body that says it is 1 GB is refused by what it says, from whomever it comes.
@@ -122,7 +122,7 @@ async fn connections_are_bounded() {
     let refused = exchange(site.address, b"").await;
     assert_eq!(refused.error(), (503, "unavailable".to_owned()));
     drop(held);
-    crate::helper::until("there is room again", async || {
+    until("there is room again", async || {
         let stream = TcpStream::connect(site.address).await.unwrap();
         drop(stream);
         let mut stream = TcpStream::connect(site.address).await.unwrap();
@@ -150,4 +150,17 @@ async fn nonsense_is_answered_or_hung_up_on_and_the_server_goes_on() {
         rest(&mut stream).await;
     }
     assert_eq!(site.get("/v1/stats").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_client_leaves_is_counted() {
+    let site = Site::new().await;
+    let body = json!({"pieces": 0, "rest_ms": 600_000});
+    let request = site.request("POST", "/v1/tools/talk").json(&body);
+    let mut stream = TcpStream::connect(site.address).await.unwrap();
+    stream.write_all(&request.bytes()).await.unwrap();
+    until("it runs", async || site.gate.stats().running == 1).await;
+    drop(stream);
+    let line = "toolgate_http_requests_total{status=\"499\"} 1";
+    until("it is counted", async || site.get("/metrics").await.text().contains(line)).await;
 }
