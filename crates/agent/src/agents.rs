@@ -64,6 +64,8 @@ pub(crate) struct Inner {
     pub(crate) models: ArcSwap<Models>,
     pub(crate) definitions: Definitions,
     pub(crate) lanes: Arc<Lanes>,
+    /// Ends what goes on by itself, when the process ends.
+    pub(crate) ending: CancellationToken,
     pub(crate) clock: Arc<dyn Clock>,
     listeners: RwLock<Vec<Arc<dyn Listener>>>,
 }
@@ -92,13 +94,13 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// A run that nobody waits for.
-    pub(crate) fn by_itself(cleanup: Cleanup) -> Self {
+    /// A run that nobody waits for; it ends with `ending`.
+    pub(crate) fn by_itself(cleanup: Cleanup, ending: &CancellationToken) -> Self {
         Self {
             id: new_id(),
             input: Input::default(),
             sink: Sink::default(),
-            cancel: CancellationToken::new(),
+            cancel: ending.child_token(),
             attached: Attached::No(cleanup),
             time: None,
             above: None,
@@ -115,6 +117,7 @@ impl Agents {
             models: ArcSwap::from_pointee(models),
             definitions: Definitions::default(),
             lanes: Arc::default(),
+            ending: CancellationToken::new(),
             clock,
             listeners: RwLock::default(),
         }))
@@ -168,6 +171,11 @@ impl Agents {
     /// Ends what goes on in a session; whether there was something.
     pub fn stop(&self, key: &SessionKey) -> bool {
         self.0.lanes.find(key).is_some_and(|lane| lane.stop())
+    }
+
+    /// The process is about to end: what goes on by itself stops here, and goes on after the next start.
+    pub fn end(&self) {
+        self.0.ending.cancel();
     }
 
     /// The store.
@@ -238,10 +246,23 @@ impl Inner {
         if !db.claim_session(&key, journal, self.clock.now()).await? {
             return Err(AgentError::Elsewhere { session: key });
         }
+        let (before, by_itself) = (session.state, start.attached != Attached::Yes);
         let result = Box::pin(self.have_in(caller, start, &turn)).await;
-        let left = self.leave_in_order(&key, &result, turn.lane.finish()).await;
-        db.release_session(&key, journal).await?;
-        left.and(result)
+        let state = match &result {
+            Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
+            Ok(_) => SessionState::Idle,
+            // It goes on after the next start.
+            Err(_) if by_itself && self.ending.is_cancelled() => SessionState::Running,
+            // Nothing was begun.
+            Err(error) if error.facts().1 == 400 && before != SessionState::Running => before,
+            Err(_) => SessionState::Interrupted,
+        };
+        let left = self.leave_in_order(&key, state, turn.lane.finish()).await;
+        let released = db.release_session(&key, journal).await;
+        let answer = result?;
+        left?;
+        released?;
+        Ok(answer)
     }
 
     /// The run, in a session that nobody else changes from now on.
@@ -263,7 +284,7 @@ impl Inner {
     async fn leave_in_order(
         &self,
         key: &SessionKey,
-        result: &Result<Answer, AgentError>,
+        state: SessionState,
         unread: Vec<String>,
     ) -> Result<(), AgentError> {
         let (db, now) = (self.gate.db().await?, self.clock.now());
@@ -271,11 +292,6 @@ impl Inner {
         if !unread.is_empty() {
             transcript::add(db, key, &unread, now).await?;
         }
-        let state = match result {
-            Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
-            Ok(_) => SessionState::Idle,
-            Err(_) => SessionState::Interrupted,
-        };
         let change = SessionChange { state: Some(state), ..SessionChange::default() };
         db.change_session(key, change, now).await?;
         Ok(())
@@ -315,7 +331,7 @@ impl Inner {
             )));
         }
         turn.lane.set_budget(budget.clone());
-        self.mark(db, &session, &acting, attached).await?;
+        self.mark(db, &session, &acting, (attached, limits.time)).await?;
         let run = Run {
             agents: self,
             db,
@@ -345,7 +361,7 @@ impl Inner {
         db: &Db,
         session: &Session,
         acting: &Caller,
-        attached: Attached,
+        (attached, time): (Attached, Duration),
     ) -> Result<(), AgentError> {
         let run = session.run.clone().unwrap_or_default();
         let standing: Standing = serde_json::from_value(run).unwrap_or_default();
@@ -353,7 +369,8 @@ impl Inner {
             Attached::Yes => (None, Cleanup::Keep),
             Attached::No(cleanup) => (Some(acting.clone()), cleanup),
         };
-        let standing = Standing { by_itself, cleanup, ..standing };
+        let until = self.clock.now().checked_add(time).filter(|_| by_itself.is_some());
+        let standing = Standing { by_itself, cleanup, until, ..standing };
         let change = SessionChange {
             state: Some(SessionState::Running),
             run: Some(json!(standing)),

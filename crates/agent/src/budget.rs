@@ -58,29 +58,41 @@ impl Budget {
 
     /// Takes as many of `wanted` calls as there are left.
     pub(crate) fn take_calls(&self, wanted: usize) -> usize {
-        let left = self.all().map(|budget| budget.limits.calls.saturating_sub(budget.used().calls));
-        let left = usize::try_from(left.min().unwrap_or_default()).unwrap_or(usize::MAX);
+        // All of them at once, from below: nobody else takes the same call.
+        let mut all: Vec<_> =
+            self.all().map(|budget| (budget.limits.calls, budget.used())).collect();
+        let left = all.iter().map(|(most, used)| most.saturating_sub(used.calls)).min();
+        let left = usize::try_from(left.unwrap_or_default()).unwrap_or(usize::MAX);
         let taken = wanted.min(left);
-        for budget in self.all() {
-            let mut used = budget.used();
+        for (_, used) in &mut all {
             used.calls = used.calls.saturating_add(taken as u64);
         }
         taken
     }
 
-    /// What is used up, in words; nothing if the run may go on.
+    /// That no calls are left, in words; the model may still say what it has found.
+    pub(crate) fn no_calls_left(&self) -> Option<String> {
+        self.find(&|budget| {
+            let most = budget.limits.calls;
+            (budget.used().calls >= most).then(|| format!("its {most} calls"))
+        })
+    }
+
+    /// What else is used up, in words; nothing if the run may go on.
     pub(crate) fn exhausted(&self) -> Option<String> {
-        let above = || self.above.as_ref()?.exhausted();
+        self.find(&Self::own_exhausted)
+    }
+
+    /// What `look` finds here, else above.
+    fn find(&self, look: &dyn Fn(&Self) -> Option<String>) -> Option<String> {
+        let above = || self.above.as_ref()?.find(look);
         let above = || above().map(|what| format!("what the one that started it has left: {what}"));
-        self.own_exhausted().or_else(above)
+        look(self).or_else(above)
     }
 
     fn own_exhausted(&self) -> Option<String> {
-        let Limits { calls, tokens, cost_micros, time } = self.limits;
+        let Limits { calls: _, tokens, cost_micros, time } = self.limits;
         let used = self.used();
-        if used.calls >= calls {
-            return Some(format!("its {calls} calls"));
-        }
         if used.tokens >= tokens {
             return Some(format!("its {tokens} tokens"));
         }
@@ -121,8 +133,10 @@ mod tests {
             budget.exhausted()
         };
         assert_eq!(used(|_| ()), None);
-        assert_eq!(used(|budget| assert_eq!(budget.take_calls(2), 2)), None);
-        assert_eq!(used(|budget| assert_eq!(budget.take_calls(5), 3)).unwrap(), "its 3 calls");
+        let calls = Budget::new(LIMITS, None);
+        assert_eq!((calls.take_calls(2), calls.no_calls_left()), (2, None));
+        assert_eq!((calls.take_calls(5), calls.exhausted()), (1, None));
+        assert_eq!(calls.no_calls_left().unwrap(), "its 3 calls");
         assert_eq!(used(|budget| budget.spend(100, 0)).unwrap(), "its 100 tokens");
         assert_eq!(used(|budget| budget.spend(1, 50_000)).unwrap(), "its 0.05 dollars");
         let budget = Budget::new(LIMITS, None);
@@ -136,7 +150,7 @@ mod tests {
         let more = Limits { calls: 10, tokens: 1_000, cost_micros: None, time: LIMITS.time * 9 };
         let [one, other] = [(); 2].map(|()| Budget::new(more, Some(above.clone())));
         assert_eq!((one.take_calls(2), other.take_calls(2)), (2, 1));
-        assert!(one.exhausted().unwrap().ends_with("its 3 calls"));
+        assert!(one.no_calls_left().unwrap().ends_with("its 3 calls"));
         assert_eq!(one.until(), above.until());
         assert!(one.counts_cost());
         let above = Arc::new(Budget::new(LIMITS, None));

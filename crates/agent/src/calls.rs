@@ -7,11 +7,12 @@ use provider::{CallNote, WireCall, WireResult, arguments};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tool::{BoxFuture, Caller, Outcome, UpdateSink, Updates};
+use tool::{BoxFuture, Caller, Effect, Outcome, UpdateSink, Updates};
 
 use crate::{
     Event,
     events::Sink,
+    repetition::Changed,
     run::{Run, took},
     transcript::failed,
 };
@@ -29,12 +30,24 @@ pub(crate) struct Called {
     /// Nothing if it never came to the gate.
     pub(crate) note: Option<CallNote>,
     pub(crate) took: Duration,
+    pub(crate) changed: Changed,
 }
 
 impl Called {
     pub(crate) fn refused(call: &WireCall, why: &str) -> Self {
         let result = failed(call, why);
-        Self { kept: result.clone(), result, note: None, took: Duration::ZERO }
+        let (took, changed) = (Duration::ZERO, Changed::No);
+        Self { kept: result.clone(), result, note: None, took, changed }
+    }
+
+    /// One that was stopped because the process ends was stopped by nobody who knows what it is for.
+    pub(crate) fn cut_off(&mut self, call: &WireCall) {
+        if self.note.as_ref().is_some_and(|note| note.status == "cancelled") {
+            let why =
+                "interrupted: the process ended while this call ran; look before you do it again";
+            self.result = failed(call, why);
+            self.kept = self.result.clone();
+        }
     }
 
     fn new(call: &WireCall, tool: &str, outcome: &Outcome) -> Self {
@@ -44,7 +57,11 @@ impl Called {
             kept.blocks.clone_from(blocks);
         }
         let note = note(call, tool, outcome);
-        Self { result, kept, took: took(&note), note: Some(note) }
+        let changes = |effect| matches!(effect, Effect::Write | Effect::Act);
+        let changed = matches!(outcome, Outcome::Success { .. })
+            && outcome.meta().effects.iter().any(changes);
+        let changed = if changed { Changed::Yes } else { Changed::No };
+        Self { result, kept, took: took(&note), note: Some(note), changed }
     }
 }
 

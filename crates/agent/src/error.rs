@@ -30,11 +30,21 @@ pub enum AgentError {
     #[error(transparent)]
     Provider(#[from] provider::ProviderError),
     #[error("internal error; this is not your fault, and trying again may help")]
-    Store(#[from] StoreError),
+    Store(#[source] StoreError),
     #[error("internal error; this is not your fault, and trying again may help")]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Tool(#[from] ToolError),
+}
+
+/// A session that somebody removed meanwhile is not our fault.
+impl From<StoreError> for AgentError {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::UnknownSession(key) = &error {
+            return Self::UnknownSession(key.to_string());
+        }
+        Self::Store(error)
+    }
 }
 
 /// For a tool that speaks to agents: what the model did wrong it is told, the rest is ours.

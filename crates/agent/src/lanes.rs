@@ -1,7 +1,7 @@
 //! Who speaks in which session: one run at a time, and what is told to it while it goes on.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -43,7 +43,7 @@ struct State {
     /// What it is told meanwhile.
     steering: VecDeque<String>,
     /// Agents it started that have not reported yet.
-    children: usize,
+    children: HashSet<SessionKey>,
     /// What they reported.
     reports: VecDeque<String>,
 }
@@ -102,6 +102,15 @@ impl Lanes {
         Some(Turn { lanes: self.clone(), key: key.clone(), lane, _held: turn })
     }
 
+    /// Keeps a place for a run that will come, so that what is told meanwhile is not lost.
+    pub(crate) fn reserve(self: &Arc<Self>, key: &SessionKey) -> Place {
+        let mut lanes = self.lock();
+        let lane = lanes.entry(key.clone()).or_default().clone();
+        lane.users.fetch_add(1, Ordering::Relaxed);
+        drop(lanes);
+        Place { lanes: self.clone(), key: key.clone(), lane }
+    }
+
     /// The session, if something goes on in it.
     pub(crate) fn find(&self, key: &SessionKey) -> Option<Arc<Lane>> {
         self.lock().get(key).cloned()
@@ -116,10 +125,11 @@ impl Lanes {
 }
 
 /// Somebody who waits for their turn.
-struct Place {
+#[derive(Debug)]
+pub(crate) struct Place {
     lanes: Arc<Lanes>,
     key: SessionKey,
-    lane: Arc<Lane>,
+    pub(crate) lane: Arc<Lane>,
 }
 
 impl Place {
@@ -172,7 +182,7 @@ impl Lane {
 
     /// How many agents it started still work.
     pub(crate) fn children(&self) -> usize {
-        self.state().children
+        self.state().children.len()
     }
 
     /// Tells the run that goes on something; gives it back if there is none, or too much waits.
@@ -200,14 +210,14 @@ impl Lane {
     }
 
     /// An agent was started that will report.
-    pub(crate) fn expect(&self) {
-        self.state().children += 1;
+    pub(crate) fn expect(&self, child: SessionKey) {
+        self.state().children.insert(child);
     }
 
     /// An agent that was started is done. Gives the report back if nobody is there to read it.
-    pub(crate) fn report(&self, text: String) -> Result<(), String> {
+    pub(crate) fn report(&self, child: &SessionKey, text: String) -> Result<(), String> {
         let mut state = self.state();
-        state.children = state.children.saturating_sub(1);
+        state.children.remove(child);
         self.news.notify_one();
         if state.cancel.is_none() {
             return Err(text);
@@ -223,7 +233,7 @@ impl Lane {
         if !state.steering.is_empty() || !state.reports.is_empty() {
             return Closing::News;
         }
-        if state.children > 0 {
+        if !state.children.is_empty() {
             return Closing::Children;
         }
         state.cancel = None;
@@ -277,11 +287,15 @@ mod tests {
         let (lanes, cancel) = (Arc::<Lanes>::default(), CancellationToken::new());
         let turn = lanes.enter(&key("a"), &cancel).await.unwrap();
         turn.lane.steer("faster".into()).unwrap();
-        turn.lane.expect();
+        turn.lane.expect(key("child"));
         assert_eq!(turn.lane.close(), Closing::News);
         assert_eq!(turn.lane.heard(), ["faster"]);
         assert_eq!(turn.lane.close(), Closing::Children);
-        turn.lane.report("done".into()).unwrap();
+        // Somebody else's, from before, is not taken for it.
+        turn.lane.report(&key("other"), "late".into()).unwrap();
+        assert_eq!(turn.lane.heard(), ["late"]);
+        assert_eq!(turn.lane.close(), Closing::Children);
+        turn.lane.report(&key("child"), "done".into()).unwrap();
         assert_eq!(turn.lane.heard(), ["done"]);
         assert_eq!(turn.lane.close(), Closing::Closed);
         assert_eq!(turn.lane.steer("late".into()), Err("late".to_owned()));

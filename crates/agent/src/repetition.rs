@@ -20,7 +20,22 @@ const MAX_SEEN: usize = 4_096;
 /// The calls of a run with what came of them.
 #[derive(Debug, Default)]
 pub(crate) struct Repetition {
-    seen: HashMap<u64, u32>,
+    seen: HashMap<u64, Seen>,
+    turn: u64,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    times: u32,
+    /// The turn it was counted in last.
+    turn: u64,
+}
+
+/// Whether a call that succeeded changed something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Changed {
+    Yes,
+    No,
 }
 
 /// What is to be done about a call.
@@ -35,28 +50,38 @@ pub(crate) enum Repeated {
 }
 
 impl Repetition {
+    /// The model has been asked again. The same call twice in one answer is no circle yet.
+    pub(crate) const fn next_turn(&mut self) {
+        self.turn += 1;
+    }
+
     /// Counts a call that took `took` and came to `result`.
     pub(crate) fn count(
         &mut self,
         call: &WireCall,
         result: &WireResult,
-        took: Duration,
+        (took, changed): (Duration, Changed),
     ) -> Repeated {
         if took >= WAITED {
             return Repeated::No;
         }
-        if self.seen.len() >= MAX_SEEN {
-            self.seen.clear();
-        }
         let mut hasher = DefaultHasher::new();
         let args = call.args.as_ref().map(ToString::to_string);
         (&call.name, args, result.is_error, result.text()).hash(&mut hasher);
-        let times = self.seen.entry(hasher.finish()).or_default();
-        *times += 1;
-        match *times {
+        let hash = hasher.finish();
+        // Something new was changed, so that to look again at the same things makes sense.
+        let progress = changed == Changed::Yes && !self.seen.contains_key(&hash);
+        if progress || self.seen.len() >= MAX_SEEN {
+            self.seen.clear();
+        }
+        let seen = self.seen.entry(hash).or_default();
+        if seen.times == 0 || seen.turn != self.turn {
+            (seen.times, seen.turn) = (seen.times + 1, self.turn);
+        }
+        match seen.times {
             ..TELL => Repeated::No,
-            TELL..END => Repeated::Tell(*times),
-            END.. => Repeated::End(*times),
+            TELL..END => Repeated::Tell(seen.times),
+            END.. => Repeated::End(seen.times),
         }
     }
 }
@@ -69,6 +94,16 @@ mod tests {
     use super::*;
 
     fn count(repetition: &mut Repetition, path: &str, said: &str, took: u64) -> Repeated {
+        repetition.next_turn();
+        count_in_turn(repetition, (path, said), took, Changed::No)
+    }
+
+    fn count_in_turn(
+        repetition: &mut Repetition,
+        (path, said): (&str, &str),
+        took: u64,
+        changed: Changed,
+    ) -> Repeated {
         let call = WireCall { id: None, name: "read".into(), args: Ok(json!({"path": path})) };
         let result = WireResult {
             id: None,
@@ -77,7 +112,7 @@ mod tests {
             structured: None,
             is_error: false,
         };
-        repetition.count(&call, &result, Duration::from_millis(took))
+        repetition.count(&call, &result, (Duration::from_millis(took), changed))
     }
 
     #[test]
@@ -97,5 +132,26 @@ mod tests {
             assert_eq!(count(&mut repetition, "a", &n.to_string(), 1), Repeated::No);
             assert_eq!(count(&mut repetition, "b", "x", 2_000), Repeated::No);
         }
+    }
+
+    #[test]
+    fn many_at_once_and_looking_again_after_a_change_are_not() {
+        let mut repetition = Repetition::default();
+        for _ in 0..30 {
+            let again = count_in_turn(&mut repetition, ("a", "x"), 1, Changed::No);
+            assert_eq!(again, Repeated::No);
+        }
+        for n in 0..30 {
+            repetition.next_turn();
+            let (new, change) = (n.to_string(), Changed::Yes);
+            assert_eq!(count_in_turn(&mut repetition, (&new, "x"), 1, change), Repeated::No);
+            assert_eq!(count(&mut repetition, "a", "x", 1), Repeated::No);
+        }
+        // The same change again and again is no progress.
+        let last = (0..12).map(|_| {
+            repetition.next_turn();
+            count_in_turn(&mut repetition, ("b", "x"), 1, Changed::Yes)
+        });
+        assert!(matches!(last.last(), Some(Repeated::End(_))));
     }
 }

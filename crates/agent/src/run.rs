@@ -19,6 +19,7 @@ use crate::{
     lanes::{Closing, Lane},
     model::{Choice, ModelError},
     repetition::{Repeated, Repetition},
+    taking::Taken,
     transcript,
 };
 
@@ -56,22 +57,9 @@ pub(crate) enum Next {
 impl Run<'_> {
     /// Takes turns until there is an answer.
     pub(crate) async fn go(mut self, input: Vec<Message>) -> Result<Answer, AgentError> {
-        self.take_in(input).await?;
+        let taken = self.take_in(input).await?;
         self.emit(Event::Started { run: self.id.clone(), model: self.model() }).await;
-        let ended = loop {
-            if self.cancel.is_cancelled() {
-                break Err(AgentError::Cancelled);
-            }
-            if let Some(used_up) = self.budget.exhausted() {
-                let why = format!("[The run ends here: it has used up {used_up}.]");
-                break self.stop(&why).await;
-            }
-            match self.turn().await {
-                Ok(Next::Again) => {}
-                Ok(Next::Done(finish, calls)) => break Ok((finish, calls)),
-                Err(error) => break Err(error),
-            }
-        };
+        let ended = self.take_turns(taken).await;
         let how = match &ended {
             Ok((_, calls)) if !calls.is_empty() => "calls",
             Ok((Finish::Stop, _)) => "done",
@@ -86,8 +74,37 @@ impl Run<'_> {
         Ok(Answer { run: id, session, model, text, calls, finish, usage, tool_calls: notes })
     }
 
+    async fn take_turns(&mut self, taken: Taken) -> Result<(Finish, Vec<WireCall>), AgentError> {
+        // It had said all it had to say, and waited for agents it started.
+        if taken == Taken::Nothing
+            && let Next::Done(finish, calls) = self.rest(Finish::Stop).await?
+        {
+            return Ok((finish, calls));
+        }
+        let mut last = false;
+        loop {
+            if self.cancel.is_cancelled() {
+                return Err(AgentError::Cancelled);
+            }
+            let no_calls = self.budget.no_calls_left();
+            if let Some(used_up) = self.budget.exhausted().or(no_calls.clone().filter(|_| last)) {
+                let why = format!("[The run ends here: it has used up {used_up}.]");
+                return self.stop(&why).await;
+            }
+            // Once more, to say what it has found.
+            last = no_calls.is_some();
+            if last && self.theirs.is_empty() {
+                self.options.tool_choice = ToolChoice::Never;
+            }
+            if let Next::Done(finish, calls) = self.turn().await? {
+                return Ok((finish, calls));
+            }
+        }
+    }
+
     /// One answer of the model, and the calls in it.
     async fn turn(&mut self) -> Result<Next, AgentError> {
+        self.repetition.next_turn();
         self.hear().await?;
         let definitions = self.definitions();
         let said = match self.ask(&definitions).await {
@@ -161,7 +178,11 @@ impl Run<'_> {
         let mut results = Vec::with_capacity(called.len());
         let mut kept = Vec::with_capacity(called.len());
         for (call, mut called) in calls.iter().zip(called) {
-            match self.repetition.count(call, &called.result, called.took) {
+            if self.agents.ending.is_cancelled() {
+                called.cut_off(call);
+            }
+            let how = (called.took, called.changed);
+            match self.repetition.count(call, &called.result, how) {
                 Repeated::No => {}
                 Repeated::Tell(times) => {
                     let hint = format!(

@@ -1,11 +1,13 @@
 //! How what is said to an agent joins what was said before: results find their calls, and what was cut off
 //! is put in order.
 
+use std::time::SystemTime;
+
 use provider::{Finish, Message, WireCall, WireResult};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{SessionChange, SessionState};
-use tool::{Caller, Cleanup};
+use tool::{Block, Caller, Cleanup};
 
 use crate::{
     AgentError,
@@ -24,9 +26,20 @@ pub(crate) struct Standing {
     /// What then becomes of it.
     #[serde(default)]
     pub(crate) cleanup: Cleanup,
+    /// And when its time is up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<SystemTime>,
     /// Calls that whoever asked must make, and results that wait for theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parked: Option<Parked>,
+}
+
+/// Whether there is something that the model has not answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Something,
+    /// It goes on by itself, and had answered everything.
+    Nothing,
 }
 
 /// A turn of the model that called tools of ours and of whoever asked.
@@ -40,18 +53,21 @@ pub(crate) struct Parked {
 
 impl Run<'_> {
     /// Puts what is new behind what was said before.
-    pub(crate) async fn take_in(&mut self, input: Vec<Message>) -> Result<(), AgentError> {
+    pub(crate) async fn take_in(&mut self, input: Vec<Message>) -> Result<Taken, AgentError> {
+        if input.iter().any(is_blank) {
+            return Err(AgentError::Invalid("the message is empty".to_owned()));
+        }
         self.messages = transcript::load(self.db, &self.session).await?;
         if self.messages.is_empty() {
             let all = transcript::mend(input);
             if all.is_empty() {
                 return Err(AgentError::Invalid("there is no message to answer".to_owned()));
             }
-            return self.add_all(all).await.map(drop);
+            return self.add_all(all).await.map(|_| Taken::Something);
         }
         let standing = self.standing();
         let mut new = transcript::fresh(input);
-        if let Some(parked) = standing.parked {
+        if let Some(parked) = standing.parked.clone() {
             let given = take_results(&mut new);
             self.unpark(parked, given).await?;
         } else {
@@ -63,18 +79,31 @@ impl Run<'_> {
         let interrupted = self.session.state == SessionState::Interrupted;
         let again = new.is_empty() || interrupted && self.asked_last(&new);
         if again && self.waits_for_model() {
-            return Ok(());
+            return Ok(Taken::Something);
+        }
+        if new.is_empty() && standing.by_itself.is_some() {
+            self.text = self.last_words();
+            return Ok(Taken::Nothing);
         }
         if new.is_empty() {
             let problem = "there is nothing new to answer: the last message is the agent's own";
             return Err(AgentError::Invalid(problem.to_owned()));
         }
-        self.add_all(new).await.map(drop)
+        self.add_all(new).await.map(|_| Taken::Something)
     }
 
     fn standing(&self) -> Standing {
         let run = self.session.run.clone().unwrap_or_default();
         serde_json::from_value(run).unwrap_or_default()
+    }
+
+    /// What the model said last.
+    fn last_words(&self) -> String {
+        let said = self.messages.iter().rev().find_map(|message| match message {
+            Message::Model(said) => Some(said.text.clone()),
+            Message::User(_) | Message::Results(_) => None,
+        });
+        said.unwrap_or_default()
     }
 
     /// Whether the model has not answered what was said last.
@@ -162,6 +191,13 @@ impl Run<'_> {
         self.change(SessionChange { run: Some(standing), ..SessionChange::default() }).await?;
         Ok(Next::Done(Finish::Calls, theirs))
     }
+}
+
+/// Whether somebody said nothing.
+fn is_blank(message: &Message) -> bool {
+    let Message::User(blocks) = message else { return false };
+    let says_nothing = |block: &Block| matches!(block, Block::Text(text) if text.trim().is_empty());
+    blocks.iter().all(says_nothing)
 }
 
 /// The results in what is new, taken out.

@@ -151,6 +151,9 @@ async fn end(state: &State) {
     state.ending.cancel();
     state.tasks.close();
     if tokio::time::timeout(patience, over(state)).await.is_ok() {
+        // What goes on by itself begins nothing more.
+        state.agents.end();
+        let _ = tokio::time::timeout(LAST_WORDS, over(state)).await;
         return;
     }
     stop(state).await;
@@ -160,6 +163,7 @@ async fn end(state: &State) {
 async fn stop(state: &State) {
     tracing::warn!(calls = state.events.running.count(), "cancelling what still runs");
     state.runs.cancel();
+    state.agents.end();
     state.events.running.cancel_all();
     if tokio::time::timeout(LAST_WORDS, over(state)).await.is_err() {
         state.ended.cancel();

@@ -7,6 +7,7 @@ mod tree;
 
 use std::time::Duration;
 
+use serde_json::json;
 use store::{Session, SessionChange, SessionKey};
 use tool::{
     AgentInfo, BoxFuture, Caller, History, MessageInfo, SendMessage, Sent, SessionInfo,
@@ -15,6 +16,10 @@ use tool::{
 
 use crate::{AgentError, Agents, agents::key_of};
 
+/// Characters of a label.
+const MAX_LABEL: usize = 200;
+/// Bytes of what clients keep with a session.
+const MAX_METADATA: usize = 16 * 1024;
 /// So deep a tree of agents is followed.
 const MAX_DEPTH: usize = 32;
 
@@ -149,6 +154,13 @@ impl Agents {
         settings: SessionSettings,
     ) -> Result<(), AgentError> {
         let SessionSettings { model, label, metadata } = settings;
+        check_label(label.as_deref())?;
+        let bytes = metadata.as_ref().map_or(0, |fields| json!(fields).to_string().len());
+        if bytes > MAX_METADATA {
+            return Err(AgentError::Invalid(format!(
+                "the metadata has {bytes} bytes; at most {MAX_METADATA} are kept with a session"
+            )));
+        }
         if let Some(model) = &model {
             let agent = self.0.agent(&session.key.agent)?;
             self.0.models.load().pick(Some(&agent), Some(model))?;
@@ -163,6 +175,16 @@ impl Agents {
         db.change_session(&session.key, change, self.0.clock.now()).await?;
         Ok(())
     }
+}
+
+/// Refuses labels that would not fit into a line.
+fn check_label(label: Option<&str>) -> Result<(), AgentError> {
+    let Some(label) = label else { return Ok(()) };
+    if label.chars().count() <= MAX_LABEL && !label.chars().any(char::is_control) {
+        return Ok(());
+    }
+    let problem = format!("a label is one line of at most {MAX_LABEL} characters");
+    Err(AgentError::Invalid(problem))
 }
 
 /// The session that `text` names for `caller`'s user.

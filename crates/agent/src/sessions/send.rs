@@ -130,7 +130,7 @@ impl Inner {
             input,
             time,
             above: above.and_then(|lane| lane.budget()),
-            ..Start::by_itself(Cleanup::Keep)
+            ..Start::by_itself(Cleanup::Keep, &self.ending)
         };
         tokio::spawn(async move {
             let answer = Box::pin(self.start(&caller, start)).await;

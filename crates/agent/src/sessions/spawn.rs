@@ -6,10 +6,9 @@ use config::Spanned;
 use provider::Message;
 use serde_json::json;
 use store::{NewSession, SessionKey, SessionKind};
-use tokio_util::sync::CancellationToken;
 use tool::{Caller, Cleanup, Left, SendStatus, Spawn, SpawnContext, Spawned};
 
-use super::look::caller_of;
+use super::{check_label, look::caller_of};
 use crate::{
     AgentError, Answer, Input,
     agents::{Inner, Start, key_of, new_id},
@@ -44,6 +43,7 @@ impl Inner {
             let status = SendStatus::Forbidden;
             return Ok(Spawned { status, child_session_key, run_id, reason: Some(reason) });
         }
+        check_label(spawn.label.as_deref())?;
         let id = new_id();
         let child = child(caller, &agent, &id, &spawn);
         let key = key_of(&child);
@@ -51,9 +51,9 @@ impl Inner {
         let parent = self.lanes.find(&key_of(caller));
         // It ends with the run that started it, or goes on by itself if there is none.
         let above = parent.as_ref().and_then(|lane| lane.cancellation());
-        let cancel = above.map_or_else(CancellationToken::new, |above| above.child_token());
+        let cancel = above.unwrap_or_else(|| self.ending.clone()).child_token();
         if let Some(lane) = &parent {
-            lane.expect();
+            lane.expect(key.clone());
         }
         let start = Start {
             id: id.clone(),
@@ -61,7 +61,7 @@ impl Inner {
             cancel,
             time: spawn.timeout,
             above: parent.and_then(|lane| lane.budget()),
-            ..Start::by_itself(spawn.cleanup)
+            ..Start::by_itself(spawn.cleanup, &self.ending)
         };
         let inner = self.clone();
         let (above, cleanup) = (key_of(caller), spawn.cleanup);
@@ -139,12 +139,16 @@ impl Inner {
         cleanup: Cleanup,
         answer: Result<Answer, AgentError>,
     ) {
+        // It goes on after the next start, and reports then.
+        if answer.is_err() && self.ending.is_cancelled() {
+            return;
+        }
         let key = key_of(child);
         let lost = |error| format!("[Agent `{key}` is done, but its report was lost: {error}]");
         let text = self.report(child, above, answer).await.unwrap_or_else(lost);
         // Whatever happened, nobody waits for it any longer.
         let unread = match self.lanes.find(above) {
-            Some(lane) => lane.report(text).err(),
+            Some(lane) => lane.report(&key, text).err(),
             None => Some(text),
         };
         if let Err(error) = self.leave(&key, (above, unread), cleanup).await {

@@ -1,6 +1,6 @@
 //! The agents below a session.
 
-use store::{Session, SessionChange, SessionFilter, SessionKey, SessionState};
+use store::{Session, SessionChange, SessionFilter, SessionKey, SessionState, StoreError};
 use tool::Caller;
 
 use super::MAX_DEPTH;
@@ -75,10 +75,15 @@ impl Inner {
                 run: Some(serde_json::Value::Null),
                 ..SessionChange::default()
             };
-            db.change_session(&session.key, ended, self.clock.now()).await?;
+            let changed = db.change_session(&session.key, ended, self.clock.now()).await;
             // After that: a run that begins from now on sees that it has ended.
             if let Some(lane) = self.lanes.find(&session.key) {
                 lane.stop();
+            }
+            // One that is gone by now has ended, too; the rest of the tree must not go on because of it.
+            match changed {
+                Ok(_) | Err(StoreError::UnknownSession(_)) => {}
+                Err(error) => tracing::warn!(%error, session = %session.key, "not marked as ended"),
             }
         }
         Ok(all.iter().map(|session| session.key.to_string()).collect())

@@ -93,6 +93,17 @@ impl Db {
         filter: &ApprovalFilter,
         now: SystemTime,
     ) -> Result<Vec<Approval>, StoreError> {
+        self.approvals_before(None, agents, filter, now).await
+    }
+
+    /// The same, only those that come after one of them in the list.
+    pub async fn approvals_before(
+        &self,
+        before: Option<&ApprovalId>,
+        agents: Option<&[String]>,
+        filter: &ApprovalFilter,
+        now: SystemTime,
+    ) -> Result<Vec<Approval>, StoreError> {
         let ApprovalFilter { which, user, limit } = filter;
         let pending_after = match which {
             Which::Pending => Some(micros(now)),
@@ -103,12 +114,14 @@ impl Db {
              WHERE (?1 IS NULL OR (status = 'pending' AND expires_at > ?1))
              AND (?2 IS NULL OR user = ?2)
              AND (?3 IS NULL OR agent IN (SELECT value FROM json_each(?3)))
+             AND (?5 IS NULL OR (asked_at, rowid) < (SELECT asked_at, rowid FROM approvals WHERE id = ?5))
              ORDER BY asked_at DESC, rowid DESC LIMIT ?4",
         )
         .bind(pending_after)
         .bind(user)
         .bind(agents.map(serde_json::to_string).transpose()?)
         .bind(limit)
+        .bind(before.map(ApprovalId::as_str))
         .fetch_all(&self.pool)
         .await?;
         rows.iter().map(|row| read(row).map(|approval| at(approval, now))).collect()

@@ -66,19 +66,24 @@ impl Db {
     /// The sessions that were running or waiting when their process died, those first in which
     /// something happened longest ago. Claim one before you go on with it: others look too.
     pub async fn abandoned_sessions(&self, journal: &Journal) -> Result<Vec<Session>, StoreError> {
-        let rows = sqlx::query("SELECT * FROM sessions WHERE state IN (?, ?) ORDER BY active_at")
-            .bind(SessionState::Running.name())
-            .bind(SessionState::Waiting.name())
-            .fetch_all(&self.pool)
-            .await?;
+        // One that waits and is nobody's was left so; a process is needed only for the others.
+        let rows = sqlx::query(
+            "SELECT * FROM sessions WHERE state = ? OR (state = ? AND writer IS NOT NULL)
+             ORDER BY active_at",
+        )
+        .bind(SessionState::Running.name())
+        .bind(SessionState::Waiting.name())
+        .fetch_all(&self.pool)
+        .await?;
         let mut abandoned = Vec::new();
         for row in &rows {
             let held = match row.try_get::<Option<String>, _>("writer")? {
                 Some(writer) => lives(journal, writer).await?,
                 None => false,
             };
-            if !held {
-                abandoned.push(read(row)?);
+            // One that cannot be read is no reason to leave the others alone.
+            if !held && let Ok(session) = read(row) {
+                abandoned.push(session);
             }
         }
         Ok(abandoned)

@@ -205,6 +205,26 @@ impl Db {
         rows.iter().map(read).collect()
     }
 
+    /// At most so many of them, only those that come after one of them in the list.
+    pub async fn tokens_before(
+        &self,
+        before: Option<&ItemId>,
+        user: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Token>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT * FROM tokens WHERE (?1 IS NULL OR user = ?1)
+             AND (?2 IS NULL OR (created_at, rowid) < (SELECT created_at, rowid FROM tokens WHERE id = ?2))
+             ORDER BY created_at DESC, rowid DESC LIMIT ?3",
+        )
+        .bind(user)
+        .bind(before.map(ItemId::as_str))
+        .bind(limit)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(read).collect()
+    }
+
     /// One token, by its id or the beginning of it.
     pub async fn token(&self, id: &ItemId) -> Result<Option<Token>, StoreError> {
         let rows = sqlx::query("SELECT * FROM tokens WHERE id >= ?1 AND id < ?1 || ?2 LIMIT 2")

@@ -88,6 +88,49 @@ async fn what_the_provider_refuses_is_an_error_and_the_session_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_last_call_is_answered_too() {
+    let config = "[agents.main.limits]\ncalls = 1\n";
+    let replies =
+        vec![Reply::call("read", json!({"path": "hello.txt"})), Reply::text("It says hello.")];
+    let setup = Setup::configured(config, replies).await;
+    let answer = setup.say("what does it say?").await;
+    assert_eq!(answer.text, "It says hello.");
+    assert!(setup.last_request().contains("\"tool_choice\":\"none\""), "{}", setup.last_request());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_again_after_each_change_is_no_circle() {
+    let setup = Setup::answering("", |request| {
+        let rounds = request.body.to_string().matches("tool_call_id").count() / 2;
+        if rounds == 15 {
+            return Reply::text("done");
+        }
+        let name = format!("file{rounds}.txt");
+        Reply::calls([
+            ("write", json!({"path": name, "content": "x"})),
+            ("read", json!({"path": "hello.txt"})),
+        ])
+    })
+    .await;
+    let answer = setup.say("go").await;
+    assert_eq!((&*answer.text, answer.tool_calls.len()), ("done", 30));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_refused_changes_nothing() {
+    let setup = Setup::configured("", vec![Reply::text("hello")]).await;
+    setup.say("hi").await;
+    let key = store::SessionKey::new("owner", "main", "main");
+    for text in ["", "  \n"] {
+        let refused = setup.run(&owner("main"), Input::text(text)).await.unwrap_err();
+        assert!(refused.to_string().contains("empty"), "{refused}");
+    }
+    setup.run(&owner("main"), Input::default()).await.unwrap_err();
+    let session = setup.gate.db().await.unwrap().session(&key).await.unwrap().unwrap();
+    assert_eq!((session.state, session.messages), (store::SessionState::Idle, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn time_that_is_up_stops_what_a_tool_does() {
     let config = "[agents.main.limits]\ntime = \"1s\"\n";
     let setup = Setup::configured(config, vec![Reply::call("nap", json!({}))]).await;

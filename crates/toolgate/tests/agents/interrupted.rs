@@ -8,7 +8,9 @@ use store::{
     MessageRole, NewMessage, NewSession, SessionChange, SessionKey, SessionKind, SessionState,
 };
 
-use crate::helper::{Setup, owner};
+use tool::Sessions as _;
+
+use crate::helper::{Setup, in_session, owner};
 
 fn call(id: &str, name: &str, args: serde_json::Value) -> WireCall {
     WireCall { id: Some(id.into()), name: name.into(), args: Ok(args) }
@@ -76,6 +78,54 @@ async fn a_call_is_not_taken_for_an_earlier_one_with_the_same_id() {
         let said = setup.last_request();
         assert_eq!(said.matches("it did not run").count(), 1, "{format}: {said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waited_for_another_agent_waits_on() {
+    let setup = Setup::answering("", |request| {
+        let said = request.body.to_string();
+        let child = said.contains("Sleep, please.");
+        match said.matches("tool_call_id").count() {
+            0 if child && !said.contains("[Message from") => Reply::call("nap", json!({})),
+            _ if child && !said.contains("[Message from") => Reply::text("I slept badly."),
+            _ if !said.contains("[Message from") => Reply::text("hello"),
+            0 => Reply::call("sessions_spawn", json!({"task": "Sleep, please."})),
+            _ if said.contains("I slept badly.") => Reply::text("My helper slept badly."),
+            _ => Reply::text("I wait."),
+        }
+    })
+    .await;
+    // Another session sets it to work and waits for nothing.
+    let (agents, caller) = (setup.gate.agents(), owner("main"));
+    setup.run(&in_session("far"), Input::text("hello")).await.unwrap();
+    let far = "agent:main:far";
+    let message = tool::SendMessage {
+        to: tool::Addressee::Key(far.into()),
+        text: "go".into(),
+        wait: std::time::Duration::ZERO,
+    };
+    agents.send(&caller, message).await.unwrap();
+    setup.model.requested(4).await;
+    // The process ends, in order; nothing is told as if somebody had wanted that.
+    agents.end();
+    let over = |state: &str| state.to_owned();
+    let state = async |setup: &Setup| {
+        let key = SessionKey::new("owner", "main", "far");
+        over(setup.gate.db().await.unwrap().session(&key).await.unwrap().unwrap().state.name())
+    };
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert_eq!(state(&setup).await, "running");
+    let setup = setup.again();
+    assert_eq!(setup.gate.agents().resume().await.unwrap(), 2);
+    for _ in 0..600 {
+        if setup.last_request().contains("I slept badly.") && state(&setup).await == "idle" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let said = setup.last_request();
+    assert!(said.contains("I slept badly.") && !said.contains("cancelled"), "{said}");
+    assert_eq!(state(&setup).await, "idle");
 }
 
 #[tokio::test(flavor = "multi_thread")]
