@@ -7,7 +7,7 @@ use gate::{Answer as GateAnswer, AnswerDecision, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, EXACT, Which};
+use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, EXACT, Which};
 use tool::{
     BoxFuture, Info, Outcome, Plan, Prepared, ToolContext, ToolError, ToolInfo, ToolOutput,
     ToolResult,
@@ -17,17 +17,13 @@ use super::{
     endpoint::{Asked, Endpoint, Given},
     input::{Empty, Json as JsonBody},
     output::Json,
+    paging,
 };
 use crate::{
     auth::{Sees, Signed},
     problem::refusals,
     state::State,
 };
-
-/// So many are listed at most,
-const MOST: u32 = 500;
-/// and so many unless told otherwise.
-const USUALLY: u32 = 100;
 
 /// Which questions.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -37,12 +33,17 @@ pub(crate) struct Listing {
     status: Option<String>,
     /// At most so many, up to 500; 100 unless told otherwise.
     limit: Option<u32>,
+    /// Where the page before ended: its `next`.
+    cursor: Option<String>,
 }
 
 /// Questions, the newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Approvals {
     pub(crate) approvals: Vec<Approval>,
+    /// Give it as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 refusals! {
@@ -82,16 +83,25 @@ pub(crate) async fn list(
             return Err(NotListed::Invalid(message));
         }
     };
-    let limit = wanted.limit.unwrap_or(USUALLY);
-    if !(1..=MOST).contains(&limit) {
-        return Err(NotListed::Invalid(format!("`limit` must be from 1 to {MOST}")));
-    }
+    let limit = paging::limit(wanted.limit).map_err(NotListed::Invalid)?;
+    let db = state.gate.db().await?;
+    let before = match wanted.cursor {
+        Some(cursor) => Some(place(db, &cursor).await?),
+        None => None,
+    };
     let answers = which == Which::Pending && may_answer(state, signed);
     let sees = if answers { Sees::Everything } else { signed.sees() };
-    let filter = ApprovalFilter { which, user: sees.user().map(str::to_owned), limit };
-    let db = state.gate.db().await?;
-    let approvals = db.approvals_of(sees.agents(), &filter, state.now()).await?;
-    Ok(Approvals { approvals })
+    let filter = ApprovalFilter { which, user: sees.user().map(str::to_owned), limit: limit + 1 };
+    let found = db.approvals_before(before.as_ref(), sees.agents(), &filter, state.now()).await?;
+    let (approvals, next) = paging::cut(found, limit, |last| last.id.to_string());
+    Ok(Approvals { approvals, next })
+}
+
+/// The question that a cursor names.
+async fn place(db: &Db, cursor: &str) -> Result<ApprovalId, NotListed> {
+    let none = || NotListed::Invalid(paging::NO_CURSOR.to_owned());
+    let id: ApprovalId = cursor.parse().map_err(|_| none())?;
+    db.whole_id(&id).await.ok().filter(|whole| *whole == id).ok_or_else(none)
 }
 
 /// Whether somebody may answer questions of others: the owner, or one of those the owner named.

@@ -15,6 +15,7 @@ mod models;
 mod openapi;
 mod output;
 mod page;
+mod paging;
 mod permissions;
 mod policy;
 mod route;
@@ -42,6 +43,7 @@ pub(crate) use self::{
     endpoint::{Asked, Open},
     input::Empty,
     openapi::Described,
+    paging::Paging,
     permissions::list as list_permissions,
     sessions::{
         Answered as SessionAnswer, Wanted as SessionsWanted, list as list_sessions,

@@ -1,6 +1,9 @@
 //! Which capabilities agents have.
 
+use std::fmt;
+
 use axum::http::Method;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use gate::{EffectivePermission, effective_permissions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,10 +14,11 @@ use super::{
     endpoint::{Asked, Endpoint, Given, Who},
     input::{Empty, Json as JsonBody},
     output::Json,
+    paging::{self, Paging},
 };
 use crate::{
     auth::{Signed, is_name},
-    problem::{Nothing, refusals},
+    problem::refusals,
     state::State,
 };
 
@@ -24,6 +28,14 @@ const OWNER: &str = "owner";
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Permissions {
     permissions: Vec<EffectivePermission>,
+    /// Give it as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+refusals! {
+    /// Why no permissions are listed.
+    NotListed { Invalid }
 }
 
 /// `GET /v1/permissions`.
@@ -35,23 +47,60 @@ impl Endpoint for List {
     const SUMMARY: &'static str =
         "Which capabilities agents have, also where nobody decided; the owner sees everybody's.";
     type Path = ();
-    type Query = Empty;
+    type Query = Paging;
     type Body = ();
     type Answer = Json<Permissions>;
-    type Refusal = Nothing;
+    type Refusal = NotListed;
 
-    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Permissions>, Nothing> {
-        list(&asked.state, &asked.signed).await.map(Json)
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Permissions>, NotListed> {
+        list(&asked.state, &asked.signed, given.query).await.map(Json)
     }
 }
 
 /// The permissions somebody sees.
-pub(crate) async fn list(state: &State, signed: &Signed) -> Result<Permissions, Nothing> {
+pub(crate) async fn list(
+    state: &State,
+    signed: &Signed,
+    Paging { limit, cursor }: Paging,
+) -> Result<Permissions, NotListed> {
+    let limit = paging::limit(limit).map_err(NotListed::Invalid)?;
+    let none = || NotListed::Invalid(paging::NO_CURSOR.to_owned());
+    let after = cursor.map(|cursor| Place::read(&cursor).ok_or_else(none)).transpose()?;
     let rows = state.gate.db().await?.permissions(signed.sees().user()).await?;
     let agents = state.gate.config().agents.keys().cloned().collect::<Vec<_>>();
     let mut permissions = effective_permissions(signed.user(), agents, rows);
     permissions.retain(|permission| signed.may_use(permission.agent()));
-    Ok(Permissions { permissions })
+    permissions.retain(|one| after.as_ref().is_none_or(|after| Place::of(one) > *after));
+    let (permissions, next) = paging::cut(permissions, limit, |last| Place::of(last).to_string());
+    Ok(Permissions { permissions, next })
+}
+
+/// A place in the list: the user, the agent, and the number of the capability.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Place(String, String, usize);
+
+impl Place {
+    fn of(permission: &EffectivePermission) -> Self {
+        let (user, agent, capability) = match permission {
+            EffectivePermission::Decided(Permission { user, agent, capability, .. })
+            | EffectivePermission::Default { user, agent, capability, .. } => {
+                (user, agent, capability)
+            }
+        };
+        let number = Capability::ALL.iter().position(|one| one == capability);
+        Self(user.clone(), agent.clone(), number.unwrap_or_default())
+    }
+
+    fn read(cursor: &str) -> Option<Self> {
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = serde_json::to_vec(self).map_err(|_| fmt::Error)?;
+        f.write_str(&URL_SAFE_NO_PAD.encode(text))
+    }
 }
 
 /// A decision about a capability.

@@ -10,12 +10,9 @@ use super::{
     endpoint::{Asked, Endpoint, Given, Who},
     input::{Empty, Json as JsonBody},
     output::{Created, Json},
+    paging::{self, Paging},
 };
-use crate::{
-    NewSecret,
-    auth::is_name,
-    problem::{Nothing, refusals},
-};
+use crate::{NewSecret, auth::is_name, problem::refusals};
 
 /// A name for people is no longer.
 const MOST: usize = 100;
@@ -24,6 +21,14 @@ const MOST: usize = 100;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Tokens {
     tokens: Vec<Token>,
+    /// Give it as `cursor` for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+refusals! {
+    /// Why no tokens are listed.
+    NotListed { Invalid }
 }
 
 /// `GET /v1/tokens`.
@@ -34,17 +39,28 @@ impl Endpoint for List {
     const PATH: &'static str = "/v1/tokens";
     const SUMMARY: &'static str = "One's tokens; the owner sees everybody's.";
     type Path = ();
-    type Query = Empty;
+    type Query = Paging;
     type Body = ();
     type Answer = Json<Tokens>;
-    type Refusal = Nothing;
+    type Refusal = NotListed;
 
-    async fn handle(asked: Asked, _: Given<Self>) -> Result<Json<Tokens>, Nothing> {
-        let signed = &asked.signed;
-        let mut tokens = asked.state.gate.db().await?.tokens(signed.sees().user()).await?;
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Tokens>, NotListed> {
+        let (signed, Paging { limit, cursor }) = (&asked.signed, given.query);
+        let limit = paging::limit(limit).map_err(NotListed::Invalid)?;
+        let db = asked.state.gate.db().await?;
+        let none = || NotListed::Invalid(paging::NO_CURSOR.to_owned());
+        let before: Option<ItemId> =
+            cursor.map(|cursor| cursor.parse().map_err(|_| none())).transpose()?;
+        if let Some(before) = &before {
+            db.token(before).await?.filter(|found| found.id == *before).ok_or_else(none)?;
+        }
         // An agent's token is not told of the others.
-        tokens.retain(|token| signed.is_person() || token.id == signed.token.id);
-        Ok(Json(Tokens { tokens }))
+        if !signed.is_person() {
+            return Ok(Json(Tokens { tokens: vec![(*signed.token).clone()], next: None }));
+        }
+        let found = db.tokens_before(before.as_ref(), signed.sees().user(), limit + 1).await?;
+        let (tokens, next) = paging::cut(found, limit, |last| last.id.to_string());
+        Ok(Json(Tokens { tokens, next }))
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
     sessions,
 };
 use crate::{
-    api::{self, Answering, Empty, Fields, Listing},
+    api::{self, Answering, Empty, Fields, Listing, Paging},
     auth::Signed,
     calling,
     events::{Events, Queue, fields, is_permission, kind},
@@ -173,8 +173,8 @@ async fn list_approvals(context: Context, params: Value) -> Answered {
 }
 
 async fn list_permissions(context: Context, params: Value) -> Answered {
-    read::<Empty>(params)?;
-    let listed = api::list_permissions(&context.state, &context.signed).await;
+    let wanted: Paging = read(params)?;
+    let listed = api::list_permissions(&context.state, &context.signed, wanted).await;
     result(&listed.map_err(refused)?)
 }
 

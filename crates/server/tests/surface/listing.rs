@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::send,
-    helper::{Site, Who},
+    helper::{Site, Who, until},
 };
 
 fn names(value: &Value, list: &str, field: &str) -> Vec<String> {
@@ -274,4 +274,58 @@ async fn metrics_count_what_happens_and_nothing_a_caller_can_choose() {
         assert!(page.lines().any(|found| found == line), "no `{line}` in\n{page}");
     }
     assert!(!page.contains("made_up"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_lists_come_page_by_page() {
+    let site = Site::with("[agents.scout]\ndescription = 'looks around'").await;
+    let mut calls = Vec::new();
+    for number in 0..5 {
+        site.token(Who::member("bo")).await;
+        let request = site.request("POST", "/v1/tools/ring");
+        let request = request.header("toolgate-session", &format!("s{number}"));
+        calls.push(tokio::spawn(send(request.json(&json!({})))));
+    }
+    until("all ask", async || {
+        site.get("/v1/approvals").await.json()["approvals"].as_array().unwrap().len() == 5
+    })
+    .await;
+    let mut socket = site.socket(&site.owner).await;
+    for (list, method) in [
+        ("approvals", Some("approvals.list")),
+        ("tokens", None),
+        ("permissions", Some("permissions.list")),
+    ] {
+        let path = format!("/v1/{list}");
+        let whole = site.get(&path).await.json();
+        assert!(whole.get("next").is_none(), "{whole}");
+        let whole = whole[list].as_array().unwrap().clone();
+        assert!(whole.len() > 4, "{whole:?}");
+        let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let after =
+                cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+            let page = site.get(&format!("{path}?limit=2{after}")).await.json();
+            if let Some(method) = method {
+                let told = socket.get(method, json!({"limit": 2, "cursor": cursor})).await;
+                assert_eq!(told, page);
+            }
+            seen.extend(page[list].as_array().unwrap_or_else(|| panic!("{page}")).clone());
+            cursor = page["next"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+            assert_eq!(
+                page[list].as_array().unwrap().len(),
+                2,
+                "a page that is not the last is full"
+            );
+        }
+        assert_eq!(seen, whole, "{list}");
+        for wrong in ["limit=0", "limit=501", "cursor=nonsense", "cursor=00000000", "cursor="] {
+            let refused = site.get(&format!("{path}?{wrong}")).await;
+            assert_eq!(refused.error(), (400, "validation_error".to_owned()), "{list}: {wrong}");
+        }
+    }
+    calls.iter().for_each(tokio::task::JoinHandle::abort);
 }
