@@ -106,6 +106,10 @@ async fn who_waited_for_another_agent_waits_on() {
     };
     agents.send(&caller, message).await.unwrap();
     setup.model.requested(4).await;
+    let filter = store::Filter { tool: Some("nap".into()), ..store::Filter::default() };
+    while setup.gate.journal().entries(&filter).unwrap().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
     // The process ends, in order; nothing is told as if somebody had wanted that.
     agents.end();
     let over = |state: &str| state.to_owned();
