@@ -32,8 +32,8 @@ pub(crate) struct OpenRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Waits,
-    /// The answer is sent piece by piece.
-    Streams,
+    /// The answer, with this status, is sent piece by piece.
+    Streams(u16),
     Over,
 }
 
@@ -60,7 +60,7 @@ impl OpenRequest {
             self.stage = Stage::Over;
             return response;
         }
-        self.stage = Stage::Streams;
+        self.stage = Stage::Streams(status);
         response.map(|body| {
             Body::from_stream(body.into_data_stream().inspect(move |_| {
                 // It is kept as long as the stream is.
@@ -84,7 +84,7 @@ impl Drop for OpenRequest {
                 self.state.events.metrics.answered(GONE);
                 self.log(GONE, "request");
             }
-            Stage::Streams => self.log(200, "request streamed"),
+            Stage::Streams(status) => self.log(status, "request streamed"),
             Stage::Over => {}
         }
     }
