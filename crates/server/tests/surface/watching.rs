@@ -247,12 +247,15 @@ async fn who_does_not_read_is_cut_off_and_holds_up_nobody() {
         site.gate.call(&owner, "get_current_time", json!({})).await;
     }
     assert!(quick.all().await.len() >= 1_400, "others are told all of it");
+    // Not before: who begins to read in time is not cut off.
+    let slow_readers = async || site.metric("toolgate_ws_slow_readers_total").await;
+    until("it is cut off", async || slow_readers().await == 1).await;
     // What had been sent is read; then comes the reason, if it still got through.
     let code = slow.closed().await;
     assert!(code.is_none() || code == Some(1008), "{code:?}");
     until("it is gone", async || site.sockets().await == 1).await;
     until("its call is stopped", async || site.gate.stats().running == 0).await;
-    assert_eq!(site.metric("toolgate_ws_slow_readers_total").await, 1);
+    assert_eq!(slow_readers().await, 1);
     let talks = site
         .gate
         .journal()
