@@ -23,7 +23,9 @@ async fn a_question_outlives_whoever_asked_it() {
     assert_eq!(talk.get("/v1/approvals")["approvals"][0]["id"], id.as_str());
     let body = json!({"decision": "allow_session"}).to_string();
     let answer = talk.send(("POST", &format!("/v1/approvals/{id}")), &body);
-    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.status, 403, "who spoke to the agent does not answer: {answer:?}");
+    let (code, _, wrong) = talk.run(&["approvals", "allow", &id, "--session"]);
+    assert_eq!(code, Some(0), "{wrong}");
     assert_eq!(talk.file("ran.txt"), "", "nothing runs because of an answer alone");
     assert_eq!(talk.answer(), "All done.");
     let told = talk.told();
