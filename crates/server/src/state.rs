@@ -21,7 +21,7 @@ use crate::{
     speaking::Runs,
 };
 
-/// Takes over what the configuration says now. May block.
+/// Takes over the agents that were made here, beside the configuration that holds. May block.
 #[derive(Clone)]
 pub struct Reload(pub Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
 
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     pub(crate) ending: CancellationToken,
     /// Cancelled when what agents do is waited for no more.
     pub(crate) runs: CancellationToken,
-    /// Takes over what the configuration says now.
+    /// Takes over the agents that were made here.
     pub(crate) reload: Reload,
     /// Cancelled when nothing is waited for any more.
     pub(crate) ended: CancellationToken,
@@ -69,7 +69,7 @@ impl Inner {
         self.clock.now()
     }
 
-    /// Takes over what the configuration says now, and what was made here besides.
+    /// Takes over the agents that were made here.
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let reload = self.reload.0.clone();
         let done = tokio::task::spawn_blocking(move || reload()).await;
