@@ -246,15 +246,15 @@ impl Inner {
         if !db.claim_session(&key, journal, self.clock.now()).await? {
             return Err(AgentError::Elsewhere { session: key });
         }
-        let (before, by_itself) = (session.state, start.attached != Attached::Yes);
-        let result = Box::pin(self.have_in(caller, start, &turn)).await;
+        let (mut before, by_itself) = (session.state, start.attached != Attached::Yes);
+        let result = Box::pin(self.have_in(caller, start, &turn, &mut before)).await;
         let state = match &result {
             Ok(answer) if !answer.calls.is_empty() => SessionState::Waiting,
             Ok(_) => SessionState::Idle,
             // It goes on after the next start.
             Err(_) if by_itself && self.ending.is_cancelled() => SessionState::Running,
             // Nothing was begun.
-            Err(error) if error.facts().1 == 400 && before != SessionState::Running => before,
+            Err(AgentError::Invalid(_)) if before != SessionState::Running => before,
             Err(_) => SessionState::Interrupted,
         };
         let left = self.leave_in_order(&key, state, turn.lane.finish()).await;
@@ -265,15 +265,17 @@ impl Inner {
         Ok(answer)
     }
 
-    /// The run, in a session that nobody else changes from now on.
+    /// The run, in a session that nobody else changes from now on; says how it stood `before`.
     async fn have_in(
         &self,
         caller: &Caller,
         start: Start,
         turn: &Turn,
+        before: &mut SessionState,
     ) -> Result<Answer, AgentError> {
         // Only now: it may have been another one's until a moment ago.
         let (session, acting) = self.open(caller).await?;
+        *before = session.state;
         if session.state == SessionState::Ended {
             return Err(AgentError::Ended { session: session.key });
         }

@@ -148,3 +148,12 @@ async fn money_is_limited_only_where_it_can_be_counted() {
     assert!(refused.contains("providers.script.input_price"), "{refused}");
     assert!(setup.model.requests().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_asked_before_a_provider_refused_is_not_asked_twice() {
+    let long = || Reply::error(400, "invalid_request_error", "context_length_exceeded: too long");
+    let setup = Setup::configured("", vec![long(), long(), Reply::text("ok")]).await;
+    setup.run(&owner("main"), Input::text("how is the zebra")).await.unwrap_err();
+    assert_eq!(setup.say("how is the zebra").await.text, "ok");
+    assert_eq!(setup.last_request().matches("zebra").count(), 1, "{}", setup.last_request());
+}
