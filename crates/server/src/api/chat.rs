@@ -76,6 +76,13 @@ async fn speak(
     Ok(Spoken(refused.respond(format, &signed.person())))
 }
 
+/// What is spoken at a path, if an agent is spoken to there.
+pub(crate) fn format_at(path: &str) -> Option<Format> {
+    let fixed = SPOKEN.iter().find(|(own, _)| *own == path).map(|(_, format)| *format);
+    let gemini = || GEMINI.iter().any(|own| path.starts_with(own.trim_end_matches("{call}")));
+    fixed.or_else(|| gemini().then_some(Format::Gemini))
+}
+
 /// Makes an endpoint for a format whose path is fixed.
 macro_rules! conversations {
     ($($name:ident, $path:literal, $format:ident, $summary:literal;)*) => {$(
@@ -97,7 +104,11 @@ macro_rules! conversations {
                 speak(asked, Format::$format, (None, Pieces::Events), &given.body.0).await
             }
         }
-    )*};
+    )*
+
+        /// What is spoken at paths that are fixed.
+        const SPOKEN: &[(&str, Format)] = &[$(($path, Format::$format)),*];
+    };
 }
 
 conversations! {
@@ -156,7 +167,11 @@ macro_rules! gemini {
                 speak(asked, Format::Gemini, how, &given.body.0).await
             }
         }
-    )*};
+    )*
+
+        /// Paths that end with an agent and what is asked of it.
+        const GEMINI: &[&str] = &[$($path),*];
+    };
 }
 
 gemini! {

@@ -40,6 +40,7 @@ use self::route::{Route, opened, signed};
 pub(crate) use self::{
     agents::list as list_agents,
     approvals::{Answering, Listing, answer, list as list_approvals, may_answer},
+    chat::format_at,
     endpoint::{Asked, Open},
     input::Empty,
     openapi::Described,
