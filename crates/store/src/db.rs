@@ -12,6 +12,7 @@ mod messages;
 mod notes;
 mod permissions;
 mod rows;
+mod scope;
 mod session;
 mod sessions;
 mod sources;
@@ -44,6 +45,7 @@ pub use self::{
     lazy::LazyDb,
     permissions::{Permission, PermissionState},
     rows::By,
+    scope::Scope,
     session::{
         Message, MessageRole, NewMessage, NewSession, Session, SessionChange, SessionCursor,
         SessionFilter, SessionKey, SessionKind, SessionState, Spent,
@@ -61,6 +63,7 @@ const FORMATS: &[&str] = &[
     include_str!("db/schema.sql"),
     include_str!("db/schema_2.sql"),
     include_str!("db/schema_3.sql"),
+    include_str!("db/schema_4.sql"),
 ];
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@ use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::{Db, StoreError, StoredAgent};
+use store::{Db, Scope, StoreError, StoredAgent};
 
 use super::{
     endpoint::{Asked, Endpoint, Given, Who},
@@ -105,6 +105,7 @@ impl Endpoint for Add {
     const PATH: &'static str = "/v1/agents";
     const SUMMARY: &'static str = "Make an agent, or change one that was made here; what the configuration says about one stays.";
     const WHO: Who = Who::Owner;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = ();
     type Query = Empty;
     type Body = JsonBody<Making>;
@@ -147,6 +148,7 @@ impl Endpoint for Remove {
     const PATH: &'static str = "/v1/agents/{id}";
     const SUMMARY: &'static str = "Remove an agent that was made here. Its sessions stay.";
     const WHO: Who = Who::Owner;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = String;
     type Query = Empty;
     type Body = ();

@@ -7,7 +7,7 @@ use gate::{Answer as GateAnswer, AnswerDecision, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, EXACT, Which};
+use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, EXACT, Scope, Which};
 use tool::{
     BoxFuture, Info, Outcome, Plan, Prepared, ToolContext, ToolError, ToolInfo, ToolOutput,
     ToolResult,
@@ -108,7 +108,7 @@ async fn place(db: &Db, cursor: &str) -> Result<ApprovalId, NotListed> {
 pub(crate) fn may_answer(state: &State, signed: &Signed) -> bool {
     let config = state.gate.config();
     let named = config.tools.approvers.iter().any(|named| named.value == signed.user());
-    signed.is_person() && (named || signed.is_owner())
+    signed.may(Scope::Answer) && (named || signed.is_owner())
 }
 
 refusals! {
@@ -308,6 +308,9 @@ impl Answered {
         if !self.signed.is_person() {
             let reason = "a token that is for certain agents answers nothing";
             return Err(ToolError::denied("approve", "approval.agent", reason));
+        }
+        if let Err(problem) = self.signed.check_scope(Some(Scope::Answer)) {
+            return Err(ToolError::denied("approve", "approval.scope", problem.message()));
         }
         if !self.signed.is_for_programs() {
             return Ok(());

@@ -10,6 +10,7 @@ use axum::{
 use futures_util::stream;
 use gate::Request;
 use serde_json::{Value, json};
+use store::Scope;
 use tokio::sync::mpsc;
 use tool::{CallId, Caller, Outcome};
 
@@ -43,6 +44,7 @@ impl Endpoint for Call {
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/v1/tools/{name}";
     const SUMMARY: &'static str = "Call a tool; the body is its arguments. With `accept: text/event-stream` partial results come as events `update`, and the outcome as the last event, `outcome`.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = String;
     type Query = Empty;
     type Body = Arguments;

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Entry, Filter, Status};
+use store::{Entry, Filter, Scope, Status};
 use tool::{CallId, ToolError};
 
 use super::{
@@ -173,6 +173,7 @@ impl Endpoint for Undo {
     const PATH: &'static str = "/v1/calls/{id}/undo";
     const SUMMARY: &'static str = "Take back all files a call changed, or none.";
     const WHO: Who = Who::Person;
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = CallId;
     type Query = Empty;
     type Body = ();
@@ -204,6 +205,7 @@ impl Endpoint for Cancel {
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/v1/calls/{id}/cancel";
     const SUMMARY: &'static str = "Stop a call that runs in this server.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = CallId;
     type Query = Empty;
     type Body = ();

@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 use axum::{http::Method, response::Response};
 use provider::{Format, Stream};
 use serde_json::Value;
+use store::Scope;
 
 use super::{
     endpoint::{Asked, Endpoint, Given, Unknown},
@@ -94,6 +95,7 @@ macro_rules! conversations {
             const PATH: &'static str = $path;
             const SUMMARY: &'static str = $summary;
             const UNKNOWN: Unknown = Unknown::PassedOver;
+            const NEEDS: Option<Scope> = Some(Scope::Call);
             type Path = ();
             type Query = Empty;
             type Body = AnyJson;
@@ -146,6 +148,7 @@ macro_rules! gemini {
             const PATH: &'static str = $path;
             const SUMMARY: &'static str = "Talk to an agent, as clients of Gemini do: `AGENT:generateContent` or `AGENT:streamGenerateContent`.";
             const UNKNOWN: Unknown = Unknown::PassedOver;
+            const NEEDS: Option<Scope> = Some(Scope::Call);
             type Path = String;
             type Query = Form;
             type Body = AnyJson;

@@ -11,6 +11,7 @@ use super::{
     openapi::Described,
     output::Answer,
 };
+use store::Scope;
 use tool::Caller;
 
 use crate::{
@@ -47,6 +48,8 @@ pub(crate) trait Endpoint: 'static {
     /// What it is for, in a sentence.
     const SUMMARY: &'static str;
     const WHO: Who = Who::Everybody;
+    /// What the token must be for; nothing in particular to look at what is one's own.
+    const NEEDS: Option<Scope> = None;
     const UNKNOWN: Unknown = Unknown::Refused;
 
     /// The part of the path in braces.

@@ -5,6 +5,7 @@ use gate::Request;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use store::Scope;
 
 use super::{
     endpoint::{Asked, Endpoint, Given},
@@ -36,6 +37,7 @@ impl Endpoint for Write {
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/v1/files";
     const SUMMARY: &'static str = "Write the body to a file, as a call of `write`.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = ();
     type Query = Where;
     type Body = Text;

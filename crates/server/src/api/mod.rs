@@ -176,3 +176,33 @@ async fn not_found(uri: Uri) -> Problem {
         format!("there is no `{}`; `/openapi.json` lists what there is", path.escape_debug());
     Problem::new(Kind::NotFound, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Operations that change something, and for which no scope is asked at the door.
+    const WITHOUT: &[(&str, &str)] = &[
+        // Who has the link has no token yet.
+        ("POST", "/v1/sign-in"),
+        // Anybody may go.
+        ("POST", "/v1/sign-out"),
+        // Decides, and does nothing.
+        ("POST", "/v1/check/{kind}"),
+        // The scope is checked where a refusal is recorded.
+        ("POST", "/v1/approvals/{id}"),
+    ];
+
+    #[test]
+    fn what_changes_something_needs_a_scope() {
+        let reads = |route: &Route| route.method == Method::GET;
+        for route in table().iter().filter(|route| !reads(route)) {
+            let named = WITHOUT.contains(&(route.method.as_str(), route.path));
+            assert_eq!(route.needs.is_none(), named, "{} {}", route.method, route.path);
+        }
+        for (method, path) in WITHOUT {
+            let there = |route: &Route| route.method == *method && route.path == *path;
+            assert!(table().iter().any(there), "{method} {path}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+use store::Scope;
 use tool::{Outcome, ToolError};
 
 use super::{
@@ -106,6 +107,12 @@ impl Described<'_> {
         }
     }
 
+    /// What can be asked for over the connection: names, and the scope each needs.
+    pub(crate) fn methods(&mut self, methods: &[(&str, Option<Scope>)]) {
+        let shown = |(name, scope): &(&str, Option<Scope>)| json!({"name": name, "scope": scope});
+        self.say("x-methods", methods.iter().map(shown).collect());
+    }
+
     fn say(&mut self, name: &str, value: Value) {
         self.operation.insert(name.to_owned(), value);
     }
@@ -193,6 +200,9 @@ pub(super) fn described(routes: &[Route]) -> Value {
             answers: BTreeMap::new(),
         };
         described.say("operationId", json!(operation_id(&method, route.path)));
+        if let Some(needed) = route.needs {
+            described.say("security", json!([{"token": [needed]}]));
+        }
         (route.describe)(&mut described);
         let Described { mut operation, answers, .. } = described;
         operation.insert("responses".to_owned(), responses(answers));

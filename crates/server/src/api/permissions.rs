@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use gate::{EffectivePermission, effective_permissions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Permission, PermissionState};
+use store::{Permission, PermissionState, Scope};
 use tool::Capability;
 
 use super::{
@@ -129,6 +129,7 @@ impl Endpoint for Grant {
     const PATH: &'static str = "/v1/permissions";
     const SUMMARY: &'static str = "Give an agent a capability, or decide otherwise about it.";
     const WHO: Who = Who::Owner;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = ();
     type Query = Empty;
     type Body = JsonBody<Granting>;
@@ -182,6 +183,7 @@ impl Endpoint for Revoke {
     const PATH: &'static str = "/v1/permissions";
     const SUMMARY: &'static str = "Take a capability away from an agent.";
     const WHO: Who = Who::Owner;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = ();
     type Query = Revoking;
     type Body = ();

@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, Method, header},
     response::{IntoResponse, Response},
 };
+use store::Scope;
 use tool::BoxFuture;
 
 use super::{
@@ -33,6 +34,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// Whether it needs no token.
     pub(crate) open: bool,
+    /// What a token must be for.
+    pub(crate) needs: Option<Scope>,
     pub(crate) shape: Arc<Shape>,
     pub(crate) handle: Handle,
     /// Writes its description.
@@ -46,6 +49,7 @@ pub(crate) fn signed<E: Endpoint>() -> Route {
         method: E::METHOD,
         path: E::PATH,
         open: false,
+        needs: E::NEEDS,
         shape: Arc::new(Shape { query: Fields::of::<E::Query>(), body }),
         handle: |state, shape, request| {
             Box::pin(async move {
@@ -63,6 +67,7 @@ pub(crate) fn opened<O: Open>() -> Route {
         method: O::METHOD,
         path: O::PATH,
         open: true,
+        needs: None,
         shape: Arc::default(),
         handle: |state, _, request| Box::pin(O::handle(state, request)),
         describe: of_open::<O>,
@@ -78,6 +83,7 @@ async fn run<E: Endpoint>(
     let (mut parts, body) = request.into_parts();
     let signed = parts.extensions.remove::<Signed>().ok_or_else(auth::missing)?;
     check_who(&signed, E::WHO)?;
+    signed.check_scope(E::NEEDS)?;
     check_accept(&parts.headers, E::PATH)?;
     let params = parts.extract::<RawPathParams>().await.map_err(Problem::internal)?;
     let path = E::Path::read(params.iter().next().map(|(_, value)| value))?;

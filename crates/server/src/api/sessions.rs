@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Session, SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState};
+use store::{Scope, Session, SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState};
 use tool::{Caller, MessageInfo, SessionInfo, SessionSettings, WithTools};
 
 use super::{
@@ -198,6 +198,7 @@ impl Endpoint for Change {
     const PATH: &'static str = "/v1/sessions/{key}";
     const SUMMARY: &'static str = "Change the label, the model or the metadata of a conversation.";
     const WHO: Who = Who::Person;
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = String;
     type Query = Empty;
     type Body = JsonBody<SessionSettings>;
@@ -228,6 +229,7 @@ impl Endpoint for Remove {
     const PATH: &'static str = "/v1/sessions/{key}";
     const SUMMARY: &'static str = "Forget a conversation. The journal keeps its calls.";
     const WHO: Who = Who::Person;
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = String;
     type Query = Empty;
     type Body = ();
@@ -267,6 +269,7 @@ impl Endpoint for Stop {
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/v1/sessions/{key}/stop";
     const SUMMARY: &'static str = "Stop what an agent does in a conversation.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = String;
     type Query = Empty;
     type Body = ();
@@ -375,6 +378,7 @@ impl Endpoint for Say {
     const PATH: &'static str = "/v1/sessions/{key}/messages";
     const SUMMARY: &'static str =
         "Say something in a conversation, which begins if there is none, and wait for the answer.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
     type Path = String;
     type Query = Empty;
     type Body = JsonBody<Saying>;

@@ -97,6 +97,7 @@ async fn sign_in(state: &State, request: Request) -> Result<Response, Problem> {
         user: "owner".to_owned(),
         role: Role::Owner,
         agents: None,
+        scopes: None,
         expires_at: state.now().checked_add(COOKIE_LIFE),
     };
     db.add_token(new, &secret.hash(), state.now()).await.map_err(Problem::internal)?;

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{NewToken, Token, TokenKind};
+use store::{NewToken, Scope, Token, TokenKind};
 use tool::{ItemId, Role};
 
 use super::{
@@ -12,7 +12,11 @@ use super::{
     output::{Created, Json},
     paging::{self, Paging},
 };
-use crate::{NewSecret, auth::is_name, problem::refusals};
+use crate::{
+    NewSecret,
+    auth::{Signed, is_name},
+    problem::refusals,
+};
 
 /// A name for people is no longer.
 const MOST: usize = 100;
@@ -76,6 +80,9 @@ pub(crate) struct Adding {
     expires: Option<String>,
     /// Only for these agents. Such a token makes calls, and answers, grants and takes back nothing.
     agents: Option<Vec<String>>,
+    /// Only for this; without it for `call`, `answer` and `manage`, as far as the user may and the token
+    /// it is made with goes. A token without any only reads.
+    scopes: Option<Vec<Scope>>,
 }
 
 /// A new token.
@@ -89,7 +96,7 @@ pub(crate) struct Added {
 
 refusals! {
     /// Why there is no token.
-    NotAdded { Invalid }
+    NotAdded { Invalid, Forbidden }
 }
 
 /// `POST /v1/tokens`.
@@ -100,6 +107,7 @@ impl Endpoint for Add {
     const PATH: &'static str = "/v1/tokens";
     const SUMMARY: &'static str = "Make a token. It is shown once.";
     const WHO: Who = Who::Owner;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = ();
     type Query = Empty;
     type Body = JsonBody<Adding>;
@@ -108,7 +116,8 @@ impl Endpoint for Add {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Created<Added>, NotAdded> {
         let (state, JsonBody(wanted)) = (&asked.state, given.body);
-        let new = read(wanted, state.now()).map_err(NotAdded::Invalid)?;
+        let mut new = read(wanted, state.now()).map_err(NotAdded::Invalid)?;
+        new.scopes = within(&asked.signed, &new).map_err(NotAdded::Forbidden)?;
         let secret = NewSecret::token().map_err(|error| NotAdded::Internal(error.to_string()))?;
         // A browser's is a person's; what a program makes counts as the program.
         let maker = Some(&*asked.signed.token).filter(|_| asked.signed.is_for_programs());
@@ -119,7 +128,7 @@ impl Endpoint for Add {
 }
 
 fn read(wanted: Adding, now: std::time::SystemTime) -> Result<NewToken, String> {
-    let Adding { name, user, expires, agents } = wanted;
+    let Adding { name, user, expires, agents, scopes } = wanted;
     if name.trim().is_empty() || name.chars().count() > MOST {
         return Err(format!("`name` must say what the token is for, in 1 to {MOST} letters"));
     }
@@ -136,7 +145,28 @@ fn read(wanted: Adding, now: std::time::SystemTime) -> Result<NewToken, String> 
         _ => ("owner".to_owned(), Role::Owner),
     };
     let expires_at = expires_at.transpose()?;
-    Ok(NewToken { kind: TokenKind::Api, name, user, role, agents, expires_at })
+    let new = NewToken { kind: TokenKind::Api, name, user, role, agents, scopes, expires_at };
+    new.check_scopes()?;
+    Ok(new)
+}
+
+/// The scopes of a token that is made with another one: no more than that has. Who may answer may also let
+/// a client ask.
+fn within(maker: &Signed, new: &NewToken) -> Result<Option<Vec<Scope>>, String> {
+    let gives = |scope| match scope {
+        Scope::Call | Scope::Answer | Scope::Manage => maker.may(scope),
+        Scope::Elicit => maker.may(Scope::Elicit) || maker.may(Scope::Answer),
+    };
+    if new.scopes.is_some()
+        && let Some(wrong) = new.scopes().find(|scope| !gives(*scope))
+    {
+        return Err(format!(
+            "this token has not the scope `{wrong}`, and therefore gives it to none"
+        ));
+    }
+    let all = Scope::USUAL.into_iter().all(gives);
+    let left = || new.scopes().filter(|scope| gives(*scope)).collect();
+    Ok(if all { new.scopes.clone() } else { Some(left()) })
 }
 
 /// A token that works no more.
@@ -160,6 +190,7 @@ impl Endpoint for Revoke {
     const PATH: &'static str = "/v1/tokens/{id}";
     const SUMMARY: &'static str = "Revoke a token: one's own, or as the owner anybody's.";
     const WHO: Who = Who::Person;
+    const NEEDS: Option<Scope> = Some(Scope::Manage);
     type Path = ItemId;
     type Query = Empty;
     type Body = ();

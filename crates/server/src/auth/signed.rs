@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use config::Config;
-use store::{Token, TokenKind};
+use store::{Scope, Token, TokenKind};
 use tool::{Caller, Confined, Digest, Role, nearest};
 
 use super::Sees;
@@ -52,6 +52,28 @@ impl Signed {
     /// Whether a person may be behind it: an agent's token answers, grants and makes nothing.
     pub(crate) fn is_person(&self) -> bool {
         self.token.new.agents.is_none()
+    }
+
+    /// Whether the token is for this; whether its user may do it is another question.
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.token.new.is_for(scope)
+    }
+
+    /// Refuses what the token is not for.
+    pub(crate) fn check_scope(&self, needed: Option<Scope>) -> Result<(), Problem> {
+        let Some(needed) = needed.filter(|needed| !self.may(*needed)) else { return Ok(()) };
+        if !self.is_person() && !needed.is_for_agents() {
+            let message =
+                "a token that is for certain agents can do this for nobody; use another one";
+            return Err(Problem::new(Kind::Forbidden, message));
+        }
+        let scopes: Vec<_> = self.token.new.scopes().map(|scope| format!("`{scope}`")).collect();
+        let scopes = match scopes.as_slice() {
+            [] => "it has none, and only reads".to_owned(),
+            scopes => format!("it has {}", scopes.join(", ")),
+        };
+        let message = format!("this needs a token with the scope `{needed}`; {scopes}");
+        Err(Problem::new(Kind::Forbidden, message))
     }
 
     /// What they see, are told of and may stop.

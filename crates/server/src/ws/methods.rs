@@ -6,7 +6,7 @@ use gate::Request;
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use store::ApprovalId;
+use store::{ApprovalId, Scope};
 use tool::{BoxFuture, CallId, UpdateSink, Updates};
 
 use super::{
@@ -38,36 +38,66 @@ pub(super) struct Context {
 }
 
 pub(super) type Answered = Result<Value, RpcError>;
-type Method = fn(Context, Value) -> BoxFuture<'static, Answered>;
+type Run = fn(Context, Value) -> BoxFuture<'static, Answered>;
 
-/// Every method but `authenticate` and `events.subscribe`, which are the connection's own business.
-const METHODS: &[(&str, Method)] = &[
-    ("agents.list", |context, params| Box::pin(sessions::list_agents(context, params))),
-    ("approvals.list", |context, params| Box::pin(list_approvals(context, params))),
-    ("approvals.resolve", |context, params| Box::pin(resolve(context, params, Asking::AboutCalls))),
-    ("calls.cancel", |context, params| Box::pin(ready(cancel(&context, params)))),
-    ("permissions.list", |context, params| Box::pin(list_permissions(context, params))),
-    ("permissions.resolve", |context, params| {
+/// What can be asked for.
+struct Method {
+    name: &'static str,
+    /// What the token must be for.
+    needs: Option<Scope>,
+    run: Run,
+}
+
+const fn method(name: &'static str, needs: Option<Scope>, run: Run) -> Method {
+    Method { name, needs, run }
+}
+
+/// Methods that are the connection's own business.
+const OWN: [&str; 2] = ["authenticate", "events.subscribe"];
+
+/// Every other method. What answers questions checks the scope where a refusal is recorded.
+const METHODS: &[Method] = &[
+    method("agents.list", None, |context, params| Box::pin(sessions::list_agents(context, params))),
+    method("approvals.list", None, |context, params| Box::pin(list_approvals(context, params))),
+    method("approvals.resolve", None, |context, params| {
+        Box::pin(resolve(context, params, Asking::AboutCalls))
+    }),
+    method("calls.cancel", Some(Scope::Call), |context, params| {
+        Box::pin(ready(cancel(&context, params)))
+    }),
+    method("permissions.list", None, |context, params| Box::pin(list_permissions(context, params))),
+    method("permissions.resolve", None, |context, params| {
         Box::pin(resolve(context, params, Asking::ForPermissions))
     }),
-    ("ping", |_, params| Box::pin(ready(ping(params)))),
-    ("sessions.history", |context, params| Box::pin(sessions::history(context, params))),
-    ("sessions.list", |context, params| Box::pin(sessions::list(context, params))),
-    ("sessions.send", |context, params| Box::pin(sessions::send(context, params))),
-    ("sessions.stop", |context, params| Box::pin(sessions::stop(context, params))),
-    ("tools.call", |context, params| Box::pin(call(context, params))),
-    ("tools.list", |context, params| Box::pin(ready(list_tools(&context, params)))),
+    method("ping", None, |_, params| Box::pin(ready(ping(params)))),
+    method("sessions.history", None, |context, params| {
+        Box::pin(sessions::history(context, params))
+    }),
+    method("sessions.list", None, |context, params| Box::pin(sessions::list(context, params))),
+    method("sessions.send", Some(Scope::Call), |context, params| {
+        Box::pin(sessions::send(context, params))
+    }),
+    method("sessions.stop", Some(Scope::Call), |context, params| {
+        Box::pin(sessions::stop(context, params))
+    }),
+    method("tools.call", Some(Scope::Call), |context, params| Box::pin(call(context, params))),
+    method("tools.list", None, |context, params| Box::pin(ready(list_tools(&context, params)))),
 ];
 
-/// Does what `method` says.
-pub(super) async fn handle(context: Context, method: &str, params: Value) -> Answered {
-    let found = METHODS.iter().find(|(name, _)| *name == method);
-    let Some((_, method)) = found else {
-        let own = ["authenticate", "events.subscribe"];
-        let names: Vec<_> = METHODS.iter().map(|(name, _)| *name).chain(own).collect();
-        return Err(RpcError::unknown_method(method, &names));
+/// The names of all methods, and the scope each needs.
+pub(super) fn all() -> Vec<(&'static str, Option<Scope>)> {
+    let own = OWN.map(|name| (name, None));
+    METHODS.iter().map(|method| (method.name, method.needs)).chain(own).collect()
+}
+
+/// Does what `name` says.
+pub(super) async fn handle(context: Context, name: &str, params: Value) -> Answered {
+    let Some(method) = METHODS.iter().find(|method| method.name == name) else {
+        let names: Vec<_> = all().into_iter().map(|(name, _)| name).collect();
+        return Err(RpcError::unknown_method(name, &names));
     };
-    method(context, params).await
+    context.signed.check_scope(method.needs)?;
+    (method.run)(context, params).await
 }
 
 /// Reads params; what is not expected is refused with the nearest name.

@@ -47,6 +47,7 @@ impl Open for Upgrade {
     fn described(described: &mut Described<'_>) {
         described.empty(101, "The connection is a WebSocket now.");
         described.problems(&[Kind::Unauthenticated]);
+        described.methods(&methods::all());
     }
 
     async fn handle(state: State, request: Request) -> Response {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 use server::{Events, NewSecret, Parts, Reload, Server};
-use store::{NewToken, TokenKind};
+use store::{NewToken, Scope, TokenKind};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -111,7 +111,7 @@ impl Site {
 
     /// A new token.
     pub(crate) async fn token(&self, who: Who) -> String {
-        let Who { user, role, agents, lasts } = who;
+        let Who { user, role, agents, scopes, lasts } = who;
         let secret = NewSecret::token().unwrap();
         let now = self.clock.now();
         let new = NewToken {
@@ -120,6 +120,7 @@ impl Site {
             user: user.to_owned(),
             role,
             agents: agents.map(|agents| agents.iter().map(|&agent| agent.to_owned()).collect()),
+            scopes: scopes.map(<[Scope]>::to_vec),
             expires_at: lasts.map(|lasts| now + lasts),
         };
         self.gate.db().await.unwrap().add_token(new, &secret.hash(), now).await.unwrap();
@@ -206,15 +207,16 @@ pub(crate) struct Who {
     pub(crate) user: &'static str,
     pub(crate) role: Role,
     pub(crate) agents: Option<&'static [&'static str]>,
+    pub(crate) scopes: Option<&'static [Scope]>,
     pub(crate) lasts: Option<Duration>,
 }
 
 impl Who {
     pub(crate) const OWNER: Self =
-        Self { user: "owner", role: Role::Owner, agents: None, lasts: None };
+        Self { user: "owner", role: Role::Owner, agents: None, scopes: None, lasts: None };
 
     pub(crate) const fn member(user: &'static str) -> Self {
-        Self { user, role: Role::Member, agents: None, lasts: None }
+        Self { user, role: Role::Member, agents: None, scopes: None, lasts: None }
     }
 }
 

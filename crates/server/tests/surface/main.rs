@@ -22,6 +22,7 @@ mod limits;
 mod listing;
 mod messages;
 mod scoped;
+mod scopes;
 mod sessions;
 mod signing_in;
 mod socket;

@@ -69,6 +69,7 @@ impl Site {
             user: "owner".to_owned(),
             role: Role::Owner,
             agents: None,
+            scopes: None,
             expires_at: None,
         };
         self.gate.db().await.unwrap().add_token(new, &secret.hash(), now).await.unwrap();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::{Row, sqlite::SqliteRow};
 use tool::{Digest, ItemId, Role};
 
-use super::{Db, approvals::parsed, rows::END};
+use super::{Db, Scope, approvals::parsed, rows::END};
 use crate::{
     StoreError,
     names::{named, of_role},
@@ -61,10 +61,43 @@ pub struct NewToken {
     pub role: Role,
     /// Only with these agents; without a list, with all.
     pub agents: Option<Vec<String>>,
+    /// Only for this; without a list, for what is usual, as far as the user may.
+    pub scopes: Option<Vec<Scope>>,
     /// When it ends, unless it is revoked before.
     #[serde(serialize_with = "shown_if_any")]
     #[schemars(with = "Option<String>")]
     pub expires_at: Option<SystemTime>,
+}
+
+impl NewToken {
+    /// Whether it is for this, whatever its user may.
+    pub fn is_for(&self, scope: Scope) -> bool {
+        let named = match &self.scopes {
+            Some(scopes) => scopes.contains(&scope),
+            None => Scope::USUAL.contains(&scope),
+        };
+        named && (self.agents.is_none() || scope.is_for_agents())
+    }
+
+    /// Refuses scopes that it could not have, or that are there twice.
+    pub fn check_scopes(&self) -> Result<(), String> {
+        let named = self.scopes.as_deref().unwrap_or_default();
+        if let Some(wrong) = named.iter().find(|scope| !self.is_for(**scope)) {
+            return Err(format!(
+                "a token that is for certain agents cannot have the scope `{wrong}`; leave one of them out"
+            ));
+        }
+        let twice = |scope: &&Scope| named.iter().filter(|other| other == scope).count() > 1;
+        match named.iter().find(twice) {
+            Some(twice) => Err(format!("the scope `{twice}` is there twice; name it once")),
+            None => Ok(()),
+        }
+    }
+
+    /// What it is for, in order.
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(|scope| self.is_for(*scope))
+    }
 }
 
 /// A token, but for what only its holder knows.
@@ -119,6 +152,7 @@ impl Db {
         let made_by = maker.map(|maker| maker.id.clone());
         let family = maker.map_or_else(|| id.clone(), |maker| maker.family.clone());
         let agents = new.agents.as_ref().map(serde_json::to_string).transpose()?;
+        let scopes = new.scopes.as_ref().map(serde_json::to_string).transpose()?;
         let mut write = self.begin().await?;
         let long_ago = now.checked_sub(REMEMBERED).unwrap_or(SystemTime::UNIX_EPOCH);
         sqlx::query("DELETE FROM tokens WHERE expires_at < ?1 OR revoked_at < ?1")
@@ -130,7 +164,7 @@ impl Db {
             .await?;
         sqlx::query(
             "INSERT INTO tokens (id, hash, kind, name, user, role, agents, created_at, expires_at, made_by,
-             family, has_asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+             family, scopes, has_asked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
              (SELECT coalesce(max(has_asked), 0) FROM tokens WHERE family = ?11))",
         )
         .bind(id.as_str())
@@ -144,6 +178,7 @@ impl Db {
         .bind(new.expires_at.map(micros))
         .bind(made_by.as_ref().map(ItemId::as_str))
         .bind(family.as_str())
+        .bind(scopes)
         .execute(&mut *write)
         .await?;
         write.commit().await?;
@@ -261,13 +296,14 @@ impl Db {
 
 fn read(row: &SqliteRow) -> Result<Token, StoreError> {
     let time = |name| Ok::<_, StoreError>(row.try_get::<Option<i64>, _>(name)?.map(from_micros));
-    let agents: Option<&str> = row.try_get("agents")?;
+    let [agents, scopes]: [Option<&str>; 2] = [row.try_get("agents")?, row.try_get("scopes")?];
     let new = NewToken {
         kind: named(row.try_get("kind")?)?,
         name: row.try_get("name")?,
         user: row.try_get("user")?,
         role: named(row.try_get("role")?)?,
         agents: agents.map(serde_json::from_str).transpose()?,
+        scopes: scopes.map(serde_json::from_str).transpose()?,
         expires_at: time("expires_at")?,
     };
     let made_by: Option<&str> = row.try_get("made_by")?;

@@ -576,7 +576,40 @@ async fn a_database_of_the_second_format_is_taken_over() {
     let conn = rusqlite::Connection::open(dir.path().join("toolgate.db")).unwrap();
     let format: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     let kept: i64 = conn.query_row("SELECT count(*) FROM sources", [], |row| row.get(0)).unwrap();
-    assert_eq!((format, kept), (3, 1));
+    assert_eq!((format, kept), (4, 1));
+}
+
+#[tokio::test]
+async fn a_database_of_the_third_format_is_taken_over() {
+    let dir = TempDir::new().unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join("toolgate.db")).unwrap();
+    for format in [
+        include_str!("../../src/db/schema.sql"),
+        include_str!("../../src/db/schema_2.sql"),
+        include_str!("../../src/db/schema_3.sql"),
+    ] {
+        conn.execute_batch(format).unwrap();
+    }
+    let hash = Digest::of("secret");
+    conn.execute_batch(&format!(
+        "INSERT INTO tokens (id, hash, kind, name, user, role, agents, created_at, family) VALUES
+         ('00000000000000000000000001', '{hash}', 'api', 'a', 'ada', 'member', NULL, 7000000, '00000000000000000000000001'),
+         ('00000000000000000000000002', 'b', 'api', 'b', 'ada', 'member', '[]', 5000000, '00000000000000000000000002'),
+         ('00000000000000000000000003', 'c', 'api', 'c', 'owner', 'owner', NULL, 3000000, '00000000000000000000000003');
+         PRAGMA user_version = 3;",
+    ))
+    .unwrap();
+    for _ in 0..2 {
+        let db = Db::open(dir.path()).await.unwrap();
+        let token = db.find_token(&hash, at(9)).await.unwrap().unwrap();
+        assert_eq!((token.new.user.as_str(), token.new.scopes), ("ada", None));
+    }
+    let mut users = conn
+        .prepare("SELECT id || ' ' || role || ' ' || created_at FROM users ORDER BY id")
+        .unwrap();
+    let users: Vec<String> =
+        users.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(users, ["ada member 5000000", "owner owner 3000000"]);
 }
 
 /// Advisory approval-021.

@@ -1,6 +1,6 @@
 //! Tokens and sign-in links.
 
-use store::{NewSession, NewToken, SessionKey, SessionKind, TokenKind};
+use store::{NewSession, NewToken, Scope, SessionKey, SessionKind, TokenKind};
 use tool::{Digest, Role};
 
 use crate::{Setup, at};
@@ -12,6 +12,7 @@ fn new(user: &str, expires: Option<u64>) -> NewToken {
         user: user.into(),
         role: Role::Member,
         agents: Some(vec!["main".into()]),
+        scopes: None,
         expires_at: expires.map(at),
     }
 }
@@ -36,12 +37,18 @@ async fn a_token_works_until_it_expires_or_is_revoked() {
 #[tokio::test]
 async fn a_token_is_kept_as_it_was_given() {
     let setup = Setup::new().await;
-    for (index, kind, role, agents) in [
-        ("1", TokenKind::Api, Role::Owner, None),
-        ("2", TokenKind::Browser, Role::Member, Some(vec![])),
-        ("3", TokenKind::Browser, Role::Owner, Some(vec!["a".to_owned(), "b".to_owned()])),
+    for (index, kind, role, agents, scopes) in [
+        ("1", TokenKind::Api, Role::Owner, None, None),
+        ("2", TokenKind::Browser, Role::Member, Some(vec![]), Some(vec![])),
+        (
+            "3",
+            TokenKind::Browser,
+            Role::Owner,
+            Some(vec!["a".to_owned(), "b".to_owned()]),
+            Some(vec![Scope::Elicit, Scope::Call]),
+        ),
     ] {
-        let new = NewToken { kind, role, agents, ..new("ada", None) };
+        let new = NewToken { kind, role, agents, scopes, ..new("ada", None) };
         let made = setup.db.add_token(new.clone(), &Digest::of(index), at(1)).await.unwrap();
         assert_eq!(made.new, new);
         let found = setup.another().await.find_token(&Digest::of(index), at(2)).await.unwrap();
@@ -199,4 +206,22 @@ async fn who_spoke_in_too_many_sessions_spoke_in_all() {
     setup.db.note_speaker(&key("z"), &token.family).await.unwrap();
     let rows = conn.query_row("SELECT count(*) FROM speakers", [], |row| row.get(0));
     assert_eq!(rows, Ok(16_385));
+}
+
+#[test]
+fn a_token_is_for_what_is_named_and_an_agents_never_for_what_is_a_persons() {
+    let all = Some(Scope::ALL.to_vec());
+    let agents = Some(vec!["main".to_owned()]);
+    for (agents, scopes, expected) in [
+        (None, None, "call answer manage"),
+        (None, all.clone(), "call answer manage elicit"),
+        (None, Some(vec![Scope::Elicit, Scope::Call]), "call elicit"),
+        (None, Some(vec![]), ""),
+        (agents.clone(), None, "call"),
+        (agents, all, "call elicit"),
+    ] {
+        let token = NewToken { agents, scopes, ..new("ada", None) };
+        let found: Vec<_> = token.scopes().map(Scope::name).collect();
+        assert_eq!(found.join(" "), expected, "{token:?}");
+    }
 }

@@ -194,6 +194,7 @@ fn first_token() -> NewToken {
         user: "owner".to_owned(),
         role: Role::Owner,
         agents: None,
+        scopes: None,
         expires_at: None,
     }
 }

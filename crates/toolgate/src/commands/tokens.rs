@@ -2,11 +2,11 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use server::NewSecret;
-use store::{Db, NewToken, Token, TokenKind};
+use store::{Db, NewToken, Scope, Token, TokenKind};
 use tool::ItemId;
 use toolgate::Role;
 
@@ -61,6 +61,13 @@ struct Add {
     /// takes back nothing.
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
+    /// What it is for: `call`, `answer`, `manage`, or `elicit`, which no token has unless it is named; may be
+    /// given several times. Without, for the first three, as far as the user may.
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Vec<Scope>,
+    /// For no scope at all: it only reads what is its user's own.
+    #[arg(long, conflicts_with = "scopes")]
+    read_only: bool,
     /// It ends after this time; without, when it is revoked.
     #[arg(long, value_name = "30d", value_parser = duration)]
     expires: Option<Duration>,
@@ -81,8 +88,17 @@ impl Tokens {
                 if json {
                     output::json(&tokens)?;
                 } else {
-                    let head =
-                        ["id", "name", "user", "agents", "kind", "made", "last used", "until"];
+                    let head = [
+                        "id",
+                        "name",
+                        "user",
+                        "agents",
+                        "scopes",
+                        "kind",
+                        "made",
+                        "last used",
+                        "until",
+                    ];
                     output::table(&head, tokens.iter().map(row).collect());
                 }
             }
@@ -105,7 +121,7 @@ impl Tokens {
 
 impl Add {
     async fn run(self, db: &Db) -> Result<()> {
-        let Self { name, user, agents, expires, json } = self;
+        let Self { name, user, agents, scopes, read_only, expires, json } = self;
         if user.as_deref() == Some(OWNER) {
             bail!("`{OWNER}` is the owner; leave `--user` out");
         }
@@ -128,8 +144,10 @@ impl Add {
             user: user.unwrap_or_else(|| OWNER.to_owned()),
             role,
             agents: (!agents.is_empty()).then_some(agents),
+            scopes: (read_only || !scopes.is_empty()).then_some(scopes),
             expires_at,
         };
+        new.check_scopes().map_err(Error::msg)?;
         let secret = NewSecret::token()?;
         let token = db.add_token(new, &secret.hash(), now).await?;
         if json {
@@ -160,7 +178,9 @@ fn row(token: &Token) -> Vec<String> {
         made_by: _,
         family: _,
     } = token;
-    let NewToken { kind, name, user, role: _, agents, expires_at } = new;
+    let NewToken { kind, name, user, role: _, agents, scopes: _, expires_at } = new;
+    let scopes: Vec<_> = new.scopes().map(Scope::name).collect();
+    let scopes = if scopes.is_empty() { "only reads".to_owned() } else { scopes.join(", ") };
     let agents = agents.as_ref().map_or_else(|| "all".to_owned(), |agents| agents.join(", "));
     let until = match (revoked_at, expires_at) {
         (Some(at), _) => format!("revoked {}", output::time(*at)),
@@ -172,6 +192,7 @@ fn row(token: &Token) -> Vec<String> {
         visible(name),
         visible(user),
         visible(&agents),
+        scopes,
         kind.to_string(),
         output::time(*created_at),
         last_used_at.map(output::time).unwrap_or_default(),
