@@ -173,6 +173,11 @@ impl Agents {
         self.0.lanes.find(key).is_some_and(|lane| lane.stop())
     }
 
+    /// Ends whatever goes on for a user; how many sessions there were.
+    pub fn stop_all_of(&self, user: &str) -> usize {
+        self.0.lanes.of_user(user).iter().filter(|lane| lane.stop()).count()
+    }
+
     /// The process is about to end: what goes on by itself stops here, and goes on after the next start.
     pub fn end(&self) {
         self.0.ending.cancel();

@@ -116,6 +116,13 @@ impl Lanes {
         self.lock().get(key).cloned()
     }
 
+    /// The sessions of a user in which something goes on.
+    pub(crate) fn of_user(&self, user: &str) -> Vec<Arc<Lane>> {
+        let lanes = self.lock();
+        let own = lanes.iter().filter(|(key, _)| key.user == user);
+        own.map(|(_, lane)| lane.clone()).collect()
+    }
+
     fn leave(&self, key: &SessionKey, lane: &Lane) {
         let mut lanes = self.lock();
         if lane.users.fetch_sub(1, Ordering::Relaxed) == 1 {

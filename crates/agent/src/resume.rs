@@ -73,6 +73,9 @@ impl Inner {
         let change = SessionChange { state: Some(state), ..SessionChange::default() };
         db.change_session(&session.key, change, session.active_at).await?;
         let Standing { by_itself, cleanup, until, parked: _ } = standing;
+        // Nothing goes on for somebody who was removed meanwhile.
+        let user = db.user(&session.key.user).await?;
+        let by_itself = by_itself.filter(|_| user.is_none_or(|user| user.is_there()));
         let Some(caller) = by_itself else {
             db.release_session(&session.key, journal).await?;
             return Ok(None);

@@ -661,6 +661,24 @@ const SERVER: &[Key] = &[
         "How often a WebSocket connection is asked whether somebody is there; one that does not answer is closed.",
         |c, _| &mut c.server.ws_ping,
     ),
+    key(
+        "server.mcp_sessions",
+        "1024",
+        "Sessions of MCP clients at once, in revisions that have sessions; one more is refused if all are used.",
+        |c, _| &mut c.server.mcp_sessions,
+    ),
+    key(
+        "server.mcp_sessions_per_user",
+        "64",
+        "Sessions of one user's MCP clients at once; one more ends the one that was not used for longest.",
+        |c, _| &mut c.server.mcp_sessions_per_user,
+    ),
+    key(
+        "server.mcp_session_idle",
+        r#""30m""#,
+        "How long nobody must have used a session of an MCP client before it may be ended to make room.",
+        |c, _| &mut c.server.mcp_session_idle,
+    ),
 ];
 
 const fn key(path: &'static str, default: &'static str, help: &'static str, slot: FindSlot) -> Key {

@@ -29,6 +29,9 @@ pub struct Server {
     pub ws_requests: Spanned<NonZeroUsize>,
     pub runs: Spanned<NonZeroUsize>,
     pub ws_ping: Spanned<Duration>,
+    pub mcp_sessions: Spanned<NonZeroUsize>,
+    pub mcp_sessions_per_user: Spanned<NonZeroUsize>,
+    pub mcp_session_idle: Spanned<Duration>,
 }
 
 impl Server {
@@ -52,6 +55,9 @@ impl Default for Server {
             ws_requests: at_least_one(32),
             runs: at_least_one(32),
             ws_ping: Duration::from_secs(30).into(),
+            mcp_sessions: at_least_one(1_024),
+            mcp_sessions_per_user: at_least_one(64),
+            mcp_session_idle: Duration::from_mins(30).into(),
         }
     }
 }

@@ -10,6 +10,7 @@ use config::Config;
 use policy::{Explanation, Rules, Warning, explain};
 use serde_json::{Value, json};
 use store::{Db, EmergencyFile, Journal};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
 
@@ -327,6 +328,12 @@ impl Gate {
         *changing += 1;
         next.generation = *changing;
         self.shared.settings.store(Arc::new(next));
+        self.shared.registry.changed();
+    }
+
+    /// Told whenever tools come or go, or the configuration changes.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.shared.registry.changes()
     }
 
     /// The configuration that holds now.
@@ -337,6 +344,10 @@ impl Gate {
     /// An id for a call that is about to be made; see [`Request::id`].
     pub fn next_id(&self) -> CallId {
         self.shared.ids.next()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// What the gate is doing.

@@ -8,6 +8,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use policy::fold;
+use tokio::sync::watch;
 use tool::{AnyTool, Capabilities, ToolInfo};
 
 use crate::{
@@ -88,12 +89,25 @@ pub struct Registry {
     writing: Mutex<()>,
     world: Arc<dyn Capabilities>,
     limits: DefinitionLimits,
+    /// Says that what callers have may be different now.
+    changes: watch::Sender<()>,
 }
 
 impl Registry {
     /// No tools yet; `world` knows what they can be given here.
     pub fn new(world: Arc<dyn Capabilities>, limits: DefinitionLimits) -> Self {
-        Self { snapshot: ArcSwap::default(), writing: Mutex::new(()), world, limits }
+        let changes = watch::Sender::new(());
+        Self { snapshot: ArcSwap::default(), writing: Mutex::new(()), world, limits, changes }
+    }
+
+    /// Told whenever tools come or go, or what decides who has them changes.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    /// What decides who has which tools has changed.
+    pub(crate) fn changed(&self) {
+        self.changes.send_replace(());
     }
 
     /// The tools of now.
@@ -137,6 +151,7 @@ impl Registry {
         let unavailable = definition::unavailable(&tools, &names, self.world.as_ref());
         let snapshot = Snapshot { generation: generation + 1, tools, names, unavailable };
         self.snapshot.store(Arc::new(snapshot));
+        self.changed();
     }
 }
 

@@ -1,11 +1,12 @@
 //! Model Context Protocol.
 
-use serde_json::{Value, json};
-use tool::{Block, Effect, ToolInfo};
+use serde_json::{Map, Value, json};
+use tool::{Block, Effect, Outcome, ToolInfo};
 
 use crate::{
     Format, ProviderError, WireCall, WireResult, call, image,
     json::{as_text, field, list, object, one_or_many, text, unexpected},
+    result::parts,
     schema,
 };
 
@@ -74,14 +75,24 @@ pub(crate) fn results(results: Vec<WireResult>) -> Value {
 }
 
 fn result(result: WireResult) -> Value {
-    let content = result.blocks.into_iter().map(part).collect();
-    let is_error = Value::Bool(result.is_error);
-    let mut value = object([("content", Value::Array(content)), ("isError", is_error)]);
-    let structured = result.structured.filter(Value::is_object);
-    if let (Some(value), Some(structured)) = (value.as_object_mut(), structured) {
-        value.insert("structuredContent".to_owned(), structured);
+    Value::Object(written(result.blocks, result.structured, result.is_error.into()))
+}
+
+/// The result of a call: what [`crate::results`] gives, of an outcome that nobody else needs.
+pub fn mcp_result(outcome: Outcome) -> Map<String, Value> {
+    let (blocks, structured, is_error) = parts(outcome);
+    written(blocks, structured, is_error.into())
+}
+
+fn written(blocks: Vec<Block>, structured: Option<Value>, is_error: Value) -> Map<String, Value> {
+    let content = blocks.into_iter().map(part).collect();
+    let mut written = Map::new();
+    written.insert("content".to_owned(), Value::Array(content));
+    written.insert("isError".to_owned(), is_error);
+    if let Some(structured) = structured.filter(Value::is_object) {
+        written.insert("structuredContent".to_owned(), structured);
     }
-    value
+    written
 }
 
 fn part(block: Block) -> Value {

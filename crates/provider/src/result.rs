@@ -42,7 +42,7 @@ impl WireResult {
                 (blocks.clone(), Some(result).filter(|result| !result.is_string()), false)
             }
             Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
-                (vec![Block::Text(format!("{error_type}: {message}"))], None, true)
+                (vec![failed(error_type, message)], None, true)
             }
         };
         let length = |block: &Block| match block {
@@ -68,6 +68,23 @@ impl WireResult {
     pub(crate) fn key(&self) -> &str {
         self.id.as_deref().or(self.name.as_deref()).unwrap_or_default()
     }
+}
+
+/// What a model may know of an outcome that nobody else needs: what it sees, the same for programs if it is
+/// structured, and whether the call failed.
+pub(crate) fn parts(outcome: Outcome) -> (Vec<Block>, Option<Value>, bool) {
+    match outcome {
+        Outcome::Success { result, meta: _, blocks, transcript: _ } => {
+            (blocks, Some(result).filter(|result| !result.is_string()), false)
+        }
+        Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
+            (vec![failed(error_type, &message)], None, true)
+        }
+    }
+}
+
+fn failed(error_type: &str, message: &str) -> Block {
+    Block::Text(format!("{error_type}: {message}"))
 }
 
 /// The results of one turn, in the order of its calls, as the next request has them.

@@ -1,4 +1,4 @@
-//! Toolgate over HTTP and WebSocket.
+//! Toolgate over HTTP, WebSocket and MCP.
 //!
 //! This crate must not decide anything: a handler decodes a request, asks the gate, and encodes the
 //! answer. What is its own is who a request comes from, and what a client may cost before and after
@@ -16,11 +16,14 @@ mod connections;
 mod error;
 mod events;
 mod guard;
+mod leaving;
+pub mod mcp;
 mod metrics;
 mod open_request;
 mod outer;
 mod patient;
 mod problem;
+mod rpc;
 mod running;
 mod server;
 mod speaking;
@@ -31,5 +34,6 @@ mod ws;
 pub use auth::{NewSecret, is_name};
 pub use error::ServerError;
 pub use events::Events;
+pub use rpc::RpcError;
 pub use server::{Parts, Server};
 pub use state::Reload;

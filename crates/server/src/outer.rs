@@ -60,15 +60,23 @@ async fn answer(
         return Err(Problem::ending());
     }
     request.extensions_mut().insert(from.clone());
+    let mut held = None;
     if !state.table.is_open(request.method(), request.uri().path()) {
         let (mut parts, body) = request.into_parts();
         let signed = signed(state, ends.peer.ip(), &parts, from).await?;
         *user = Some(signed.user().to_owned());
+        held = Some(state.held.hold(&signed));
         parts.extensions.insert(signed);
         request = Request::from_parts(parts, body);
     }
-    let handled = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-    handled.map_err(|_| Problem::internal("a handler panicked"))
+    let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let panicked = |_| Problem::internal("a handler panicked");
+    let Some(held) = held else { return handled.await.map_err(panicked) };
+    let response = tokio::select! {
+        response = handled => response.map_err(panicked)?,
+        () = held.over() => return Err(auth::unknown()),
+    };
+    Ok(response.map(|body| held.around(body)))
 }
 
 async fn signed(

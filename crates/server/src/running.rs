@@ -55,6 +55,13 @@ impl Running {
         found.inspect(|call| call.cancel.cancel()).is_some()
     }
 
+    /// Stops every call of a user. Says how many there were.
+    pub(crate) fn cancel_all_of(&self, user: &str) -> usize {
+        let calls = self.calls();
+        let own = calls.values().filter(|call| *call.caller.user == *user);
+        own.inspect(|call| call.cancel.cancel()).count()
+    }
+
     /// Stops every call.
     pub(crate) fn cancel_all(&self) {
         self.calls().values().for_each(|call| call.cancel.cancel());

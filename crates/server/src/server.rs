@@ -24,6 +24,8 @@ use crate::{
     connection,
     connections::Connections,
     events::Events,
+    leaving,
+    mcp::{Mcp, Offer},
     outer,
     speaking::Runs,
     state::{Inner, Reload, State},
@@ -49,6 +51,8 @@ pub struct Parts {
     pub events: Arc<Events>,
     /// What takes over a changed configuration.
     pub reload: Reload,
+    /// What MCP clients are offered.
+    pub offer: Arc<dyn Offer>,
 }
 
 /// A server that listens.
@@ -71,7 +75,7 @@ impl Server {
         };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let local = listener.local_addr().map_err(failed)?;
-        let Parts { gate, agents, world, runner, events, reload } = parts;
+        let Parts { gate, agents, world, runner, events, reload, offer } = parts;
         agents.listen(events.clone());
         let state = Arc::new(Inner {
             gate,
@@ -85,7 +89,9 @@ impl Server {
             tokens: TokenCache::default(),
             failures: Failures::default(),
             connections: Connections::default(),
+            held: leaving::Tokens::default(),
             speaking: Runs::default(),
+            mcp: Mcp::new(offer)?,
             table: Table::default(),
             local,
             started: Instant::now(),
@@ -107,6 +113,7 @@ impl Server {
     pub async fn run(self, shutdown: CancellationToken) {
         let Self { listener, router, state } = self;
         let settle = tokio::spawn(state.events.clone().settle(state.gate.clone()));
+        let watch = tokio::spawn(leaving::watch(state.clone()));
         loop {
             tokio::select! {
                 () = shutdown.cancelled() => break,
@@ -127,6 +134,7 @@ impl Server {
                 Some(_) = late.join_next() => {}
             }
         }
+        watch.abort();
         settle.abort();
     }
 }

@@ -18,6 +18,8 @@ use crate::{
     auth::{Failures, TokenCache},
     connections::Connections,
     events::Events,
+    leaving,
+    mcp::Mcp,
     speaking::Runs,
 };
 
@@ -43,8 +45,12 @@ pub(crate) struct Inner {
     pub(crate) tokens: TokenCache,
     pub(crate) failures: Failures,
     pub(crate) connections: Connections,
+    /// The tokens that something goes on with.
+    pub(crate) held: leaving::Tokens,
     /// Who speaks to agents.
     pub(crate) speaking: Runs,
+    /// What MCP clients speak to.
+    pub(crate) mcp: Mcp,
     /// Every operation there is.
     pub(crate) table: Table,
     /// Where it listens.

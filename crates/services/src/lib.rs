@@ -10,5 +10,5 @@ mod notes;
 mod shelf;
 mod tasks;
 
-pub use exec::{Runner, RunnerStats};
+pub use exec::{Runner, RunnerStats, refuse_outside};
 pub use shelf::Shelf;

@@ -19,6 +19,7 @@ mod sources;
 mod speakers;
 mod tasks;
 mod tokens;
+mod users;
 
 use std::{
     path::{Path, PathBuf},
@@ -52,6 +53,7 @@ pub use self::{
     },
     sources::UntrustedFile,
     tokens::{NewToken, Token, TokenKind},
+    users::{OWNER, RemovedUser, User},
 };
 use crate::{
     StoreError,
@@ -68,7 +70,7 @@ const FORMATS: &[&str] = &[
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Approvals, grants and permissions; sessions, notes and tasks; tokens and agents. Any number of processes use it at once.
+/// Approvals, grants and permissions; sessions, notes and tasks; users, tokens and agents. Any number of processes use it at once.
 #[derive(Debug, Clone)]
 pub struct Db {
     pool: SqlitePool,

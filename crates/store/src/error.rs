@@ -44,6 +44,17 @@ pub enum StoreError {
     UnknownSession(SessionKey),
     #[error("there is an agent `{0}` already; choose another id")]
     AgentExists(String),
+    #[error("there is no user `{id}`; {}", near_or_how(near.as_deref()))]
+    UnknownUser { id: String, near: Option<String> },
+    #[error("there is a user `{0}` already; choose another id")]
+    UserExists(String),
+    #[error(
+        "user `{0}` was removed, and what is theirs is still there; choose another id, or let them come \
+         back with `toolgate users restore`"
+    )]
+    UserRemoved(String),
+    #[error("the owner cannot be removed")]
+    OwnerStays,
     #[error("a user can have {most} {what} and no more; remove some first")]
     TooMany { what: &'static str, most: i64 },
     #[error("{0} was changed since; take that back first")]
@@ -78,5 +89,13 @@ impl From<StoreError> for ToolError {
             return Self::failed(error.to_string());
         }
         Self::internal(error)
+    }
+}
+
+/// What to do about a user that is not there.
+fn near_or_how(near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`toolgate users add` adds one".to_owned(),
     }
 }

@@ -17,9 +17,9 @@ mod time;
 pub use db::{
     Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, By, Db, Decision,
     EXACT, Grant, LateGrant, LazyDb, Message, MessageRole, NewApproval, NewMessage, NewSession,
-    NewToken, Permission, PermissionState, Scope, Session, SessionChange, SessionCursor,
-    SessionFilter, SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token, TokenKind,
-    UntrustedFile, Wanted, Which, leave_questions, stored_agents,
+    NewToken, OWNER, Permission, PermissionState, RemovedUser, Scope, Session, SessionChange,
+    SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token,
+    TokenKind, UntrustedFile, User, Wanted, Which, leave_questions, stored_agents,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::StoreError;

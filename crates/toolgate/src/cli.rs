@@ -6,9 +6,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     agents::Agents, approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat,
-    check::Check, completions::Completions, doctor::Doctor, emergency::Emergency, history::History,
-    man::Man, permissions::Permissions, policy::Policy, run::RunProgram, serve::Serve,
-    sessions::Sessions, tokens::Tokens, tools::Tools, tour::Tour, undo::Undo,
+    check::Check, completions::Completions, connect::Connect, doctor::Doctor, emergency::Emergency,
+    history::History, hook::HookCommand, man::Man, mcp::McpCommand, permissions::Permissions,
+    policy::Policy, run::RunProgram, serve::Serve, sessions::Sessions, tokens::Tokens,
+    tools::Tools, tour::Tour, undo::Undo, users::Users,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -53,6 +54,9 @@ pub(crate) struct Identity {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Serve),
+    Mcp(McpCommand),
+    Connect(Connect),
+    Hook(HookCommand),
     Chat(Chat),
     Call(CallTool),
     Run(RunProgram),
@@ -62,6 +66,7 @@ pub(crate) enum Command {
     Permissions(Permissions),
     Agents(Agents),
     Sessions(Sessions),
+    Users(Users),
     Tokens(Tokens),
     Emergency(Emergency),
     Policy(Policy),

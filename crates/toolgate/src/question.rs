@@ -3,13 +3,25 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use server::mcp::InWords;
 use store::{ApprovalId, EXACT, NewApproval};
 use tool::{Place, Run, texts};
 use toolgate::Need;
 
 use crate::{
-    changes::summary,
+    changes::{Paint, summary, whole},
     visible::{visible, visible_code, warnings},
+};
+
+/// How questions are put to people elsewhere: all of one, with what was changed, and what an answer is
+/// remembered for.
+pub(crate) const IN_WORDS: InWords = InWords {
+    question: |question| {
+        let request = &question.request;
+        let changes = request.changes.iter().map(|one| whole(one, Paint::Plain));
+        shown(&question.id, request) + &changes.collect::<String>()
+    },
+    scope: in_words,
 };
 
 /// All of a question, wherever it is shown.

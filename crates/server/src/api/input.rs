@@ -160,6 +160,25 @@ impl FromBody for Arguments {
     }
 }
 
+/// Whatever JSON, as text: it is read elsewhere.
+#[derive(Debug)]
+pub(crate) struct RawJson(pub(crate) String);
+
+impl FromBody for RawJson {
+    const KIND: BodyKind = BodyKind::Json;
+    type Shape = Map<String, Value>;
+
+    async fn read(
+        state: &State,
+        headers: &HeaderMap,
+        _: &Fields,
+        body: Body,
+    ) -> Result<Self, Problem> {
+        expect_json(headers)?;
+        text(state, body).await.map(Self)
+    }
+}
+
 /// Whatever JSON, for formats that are read elsewhere.
 #[derive(Debug)]
 pub(crate) struct AnyJson(pub(crate) Value);
@@ -171,11 +190,10 @@ impl FromBody for AnyJson {
     async fn read(
         state: &State,
         headers: &HeaderMap,
-        _: &Fields,
+        fields: &Fields,
         body: Body,
     ) -> Result<Self, Problem> {
-        expect_json(headers)?;
-        let text = text(state, body).await?;
+        let RawJson(text) = RawJson::read(state, headers, fields, body).await?;
         let value = tool::parse_json(&text);
         value.map(Self).map_err(|error| invalid(format!("no JSON: {error}")))
     }

@@ -25,6 +25,7 @@ mod sign_in;
 mod stats;
 mod tokens;
 mod tools;
+mod users;
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -41,9 +42,10 @@ pub(crate) use self::{
     agents::list as list_agents,
     approvals::{Answering, Listing, answer, list as list_approvals, may_answer},
     chat::format_at,
-    endpoint::{Asked, Open},
-    input::Empty,
+    endpoint::{Asked, Endpoint, Given, Open},
+    input::{Empty, RawJson},
     openapi::Described,
+    output::Answer,
     paging::Paging,
     permissions::list as list_permissions,
     sessions::{
@@ -54,6 +56,7 @@ pub(crate) use self::{
     tools::listed as list_tools,
 };
 use crate::{
+    mcp,
     problem::{Kind, Problem},
     state::State,
     ws,
@@ -85,6 +88,11 @@ fn table() -> Vec<Route> {
         signed::<permissions::List>(),
         signed::<permissions::Grant>(),
         signed::<permissions::Revoke>(),
+        signed::<users::List>(),
+        signed::<users::Add>(),
+        signed::<users::Show>(),
+        signed::<users::Change>(),
+        signed::<users::Remove>(),
         signed::<tokens::List>(),
         signed::<tokens::Add>(),
         signed::<tokens::Revoke>(),
@@ -107,6 +115,10 @@ fn table() -> Vec<Route> {
         signed::<chat::Messages>(),
         signed::<chat::Generate>(),
         signed::<chat::GenerateV1>(),
+        // As clients of the Model Context Protocol speak.
+        signed::<mcp::Post>(),
+        signed::<mcp::Listen>(),
+        signed::<mcp::End>(),
         signed::<files::Write>(),
         signed::<artifacts::Read>(),
         signed::<stats::Show>(),

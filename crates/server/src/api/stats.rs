@@ -102,6 +102,7 @@ impl Endpoint for Metrics {
             runner: state.runner.stats(),
             connections: state.connections.count(Kind::Plain),
             ws_connections: state.connections.count(Kind::Ws),
+            mcp: state.mcp.counts(),
             uptime: state.started.elapsed(),
             version: env!("CARGO_PKG_VERSION"),
         };

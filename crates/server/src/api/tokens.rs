@@ -3,7 +3,7 @@
 use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{NewToken, Scope, Token, TokenKind};
+use store::{NewToken, Scope, StoreError, Token, TokenKind};
 use tool::{ItemId, Role};
 
 use super::{
@@ -74,7 +74,7 @@ impl Endpoint for List {
 pub(crate) struct Adding {
     /// What it is for.
     name: String,
-    /// Whoever comes with it is this user; the owner unless told otherwise.
+    /// Whoever comes with it is this user, whom `POST /v1/users` added; the owner unless told otherwise.
     user: Option<String>,
     /// When it ends, such as `30d`; without it, when it is revoked.
     expires: Option<String>,
@@ -122,7 +122,13 @@ impl Endpoint for Add {
         // A browser's is a person's; what a program makes counts as the program.
         let maker = Some(&*asked.signed.token).filter(|_| asked.signed.is_for_programs());
         let db = state.gate.db().await?;
-        let about = db.add_token_of(maker, new, &secret.hash(), state.now()).await?;
+        let about = db.add_token_of(maker, new, &secret.hash(), state.now()).await;
+        let about = about.map_err(|error| match error {
+            StoreError::UnknownUser { .. } | StoreError::UserRemoved(_) => {
+                NotAdded::Invalid(error.to_string())
+            }
+            other => other.into(),
+        })?;
         Ok(Created(Added { token: secret.reveal().to_owned(), about }))
     }
 }

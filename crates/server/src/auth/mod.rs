@@ -70,7 +70,8 @@ pub(crate) async fn find(state: &State, hash: Digest, by: By) -> Result<Option<S
     Ok(found.map(|token| Signed { token, hash, by }))
 }
 
-fn unknown() -> Problem {
+/// What somebody is told whose token does not work, or no longer.
+pub(crate) fn unknown() -> Problem {
     Problem::new(
         Kind::Unauthenticated,
         "the token is unknown, expired or revoked; `toolgate tokens add` makes one",

@@ -17,7 +17,12 @@ pub(crate) use self::{
     approver::is_permission,
     hub::{Event, Queue, Seen, Subscription, Who},
 };
-use crate::{auth::Sees, metrics::Metrics, running::Running};
+use crate::{
+    auth::Sees,
+    mcp::{Asking, InWords},
+    metrics::Metrics,
+    running::Running,
+};
 
 /// The kinds of events; a client may name those it wants.
 pub(crate) mod kind {
@@ -61,22 +66,30 @@ pub struct Events {
     clock: Arc<dyn Clock>,
     pub(crate) running: Running,
     pub(crate) metrics: Metrics,
+    /// The clients that can be asked about the calls they made.
+    asking: Arc<Asking>,
     ended: mpsc::Sender<Question>,
     to_settle: Mutex<Option<mpsc::Receiver<Question>>>,
 }
 
 impl Events {
     /// Nothing has happened yet.
-    pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
+    pub fn new(clock: Arc<dyn Clock>, words: InWords) -> Arc<Self> {
         let (ended, to_settle) = mpsc::channel(MOST_ENDED);
         Arc::new(Self {
             hub: Hub::new(clock.now()),
+            asking: Asking::new(words, clock.clone()),
             clock,
             running: Running::default(),
             metrics: Metrics::default(),
             ended,
             to_settle: Mutex::new(Some(to_settle)),
         })
+    }
+
+    /// The clients that can be asked about the calls they made.
+    pub const fn asking(&self) -> &Arc<Asking> {
+        &self.asking
     }
 
     /// Tells whomever it concerns, and whoever sees everything.

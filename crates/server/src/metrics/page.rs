@@ -14,6 +14,8 @@ pub(crate) struct Now {
     pub(crate) runner: RunnerStats,
     pub(crate) connections: usize,
     pub(crate) ws_connections: usize,
+    /// Sessions of MCP clients, and requests of theirs that wait for them to come back.
+    pub(crate) mcp: (usize, usize),
     pub(crate) uptime: Duration,
     pub(crate) version: &'static str,
 }
@@ -115,6 +117,10 @@ fn of_clients(page: &mut Page, metrics: &Metrics, now: &Now) {
     }
     page.gauge("toolgate_http_connections", "Open connections.", now.connections);
     page.gauge("toolgate_ws_connections", "Open WebSocket connections.", now.ws_connections);
+    let (sessions, waiting) = now.mcp;
+    page.gauge("toolgate_mcp_sessions", "Sessions of MCP clients.", sessions);
+    let help = "Requests of MCP clients that wait for them to come back.";
+    page.gauge("toolgate_mcp_waiting", help, waiting);
     let failures = "Requests without a token that works.";
     page.counter("toolgate_authentication_failures_total", failures, count(&metrics.failures));
     let refused = "Connections refused because there were too many.";

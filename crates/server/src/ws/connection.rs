@@ -143,6 +143,11 @@ impl End {
         Self::close(CloseCode::Away, "the server ends")
     }
 
+    /// The token does not work any more.
+    fn gone() -> Self {
+        Self::close(UNAUTHENTICATED, "the token does not work any more")
+    }
+
     fn slow() -> Self {
         Self::close(CloseCode::Policy, "too slow; connect again and subscribe with `since`")
     }
@@ -241,7 +246,10 @@ impl Connection {
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
-                    let call = rpc::read(&text).ok().filter(|call| call.method == "authenticate");
+                    let call = match rpc::read(&text) {
+                        Ok(rpc::Message::Call(call)) if call.method == "authenticate" => Some(call),
+                        Ok(rpc::Message::Call(_) | rpc::Message::Answer(_)) | Err(_) => None,
+                    };
                     let wrong = "the first message must be `authenticate`";
                     return call.ok_or_else(|| End::close(UNAUTHENTICATED, wrong));
                 }
@@ -267,6 +275,9 @@ impl Connection {
         let mut ping = interval_at(Instant::now() + every, every);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (ending, ended) = (self.state.ending.clone(), self.state.ended.clone());
+        let Some(held) = self.signed.as_ref().map(|signed| self.state.held.hold(signed)) else {
+            return End::gone();
+        };
         loop {
             if ending.is_cancelled() && self.requests.is_empty() {
                 return End::ends();
@@ -274,6 +285,7 @@ impl Connection {
             let done = tokio::select! {
                 biased;
                 () = ended.cancelled() => return End::ends(),
+                () = held.ended() => return End::gone(),
                 () = ending.cancelled(), if !ending.is_cancelled() => Ok(()),
                 message = self.socket.next() => self.hear(message).await,
                 Some(event) = self.waiting.recv() => self.tell(&event).await,
@@ -291,7 +303,9 @@ impl Connection {
         self.heard = true;
         match message {
             Some(Ok(Message::Text(text))) => match rpc::read(&text) {
-                Ok(call) => self.begin(call).await,
+                Ok(rpc::Message::Call(call)) => self.begin(call).await,
+                // Nothing is ever asked of a client here.
+                Ok(rpc::Message::Answer(_)) => Ok(()),
                 Err(answer) => self.reply(answer).await,
             },
             // Pings are answered by the protocol, with the next message or flush.
@@ -345,12 +359,11 @@ impl Connection {
 
     /// A token that was revoked meanwhile ends the connection.
     async fn still_signed(&mut self) -> Result<Signed, End> {
-        let gone = || End::close(UNAUTHENTICATED, "the token does not work any more");
-        let signed = self.signed.as_ref().ok_or_else(gone)?;
+        let signed = self.signed.as_ref().ok_or_else(End::gone)?;
         let (hash, by) = (signed.hash, signed.by);
         let found = auth::find(&self.state, hash, by).await;
         let found = found.map_err(|_| End::close(CloseCode::Error, "the server failed"))?;
-        let found = found.ok_or_else(gone)?;
+        let found = found.ok_or_else(End::gone)?;
         self.signed = Some(found.clone());
         Ok(found)
     }

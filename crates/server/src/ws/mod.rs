@@ -2,7 +2,6 @@
 
 mod connection;
 mod methods;
-mod rpc;
 mod sessions;
 mod stream;
 
@@ -28,6 +27,7 @@ use crate::{
     connections::{self, Most},
     guard::{Ends, FromPage},
     problem::{Kind, Problem},
+    rpc,
     state::State,
 };
 

@@ -9,7 +9,10 @@ use std::{
 };
 
 use serde_json::Value;
-use server::{Events, NewSecret, Parts, Reload, Server};
+use server::{
+    Events, NewSecret, Parts, Reload, Server,
+    mcp::{InWords, Tools},
+};
 use store::{NewToken, Scope, TokenKind};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -24,6 +27,12 @@ use crate::{
 
 /// Longer than anything takes, also on a machine that does much else.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Questions in words that tests can compare.
+const WORDS: InWords = InWords {
+    question: |question| format!("{} wants {}", question.request.agent, question.request.tool),
+    scope: str::to_owned,
+};
 
 /// A clock that goes on only when it is told to.
 #[derive(Debug)]
@@ -78,7 +87,7 @@ impl Site {
     }
 
     async fn start(folder: Arc<TempDir>, clock: Arc<Stopped>, text: String) -> Self {
-        let events = Events::new(clock.clone());
+        let events = Events::new(clock.clone(), WORDS);
         let config = config::parse(&text, "toolgate.toml").unwrap();
         let gate = Gate::builder()
             .config(config.clone())
@@ -94,7 +103,9 @@ impl Site {
             .unwrap();
         let again = gate.clone();
         let reload = move || again.reload(config.clone()).map_err(|error| error.to_string());
+        let offer = Tools::new(gate.inner().clone(), events.clone());
         let parts = Parts {
+            offer,
             gate: gate.inner().clone(),
             agents: gate.agents().clone(),
             reload: Reload(Arc::new(reload)),
@@ -123,7 +134,11 @@ impl Site {
             scopes: scopes.map(<[Scope]>::to_vec),
             expires_at: lasts.map(|lasts| now + lasts),
         };
-        self.gate.db().await.unwrap().add_token(new, &secret.hash(), now).await.unwrap();
+        let db = self.gate.db().await.unwrap();
+        if db.user(user).await.unwrap().is_none() {
+            db.add_user(user, user, now).await.unwrap();
+        }
+        db.add_token(new, &secret.hash(), now).await.unwrap();
         secret.reveal().to_owned()
     }
 

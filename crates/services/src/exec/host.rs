@@ -108,11 +108,7 @@ fn enter(root: &Path, cwd: &FilePath) -> Result<OwnedFd, ToolError> {
 
 /// Refuses arguments that lead out of the workspace through a link. In the sandbox there is little to
 /// be found there; here there is everything. What names no file is passed over.
-pub(super) fn refuse_outside(
-    root: &Path,
-    cwd: &FilePath,
-    words: &[String],
-) -> Result<(), ToolError> {
+pub fn refuse_outside(root: &Path, cwd: &FilePath, words: &[String]) -> Result<(), ToolError> {
     let folder = File::open(root).map_err(ToolError::internal)?;
     let values = |word: &str| -> Vec<String> {
         let attached = word.strip_prefix('-').map(|letters| letters.chars().skip(1).collect());

@@ -38,6 +38,8 @@ use world::World;
 
 use self::{processes::Processes, settings::RunSettings};
 
+pub use host::refuse_outside;
+
 /// Runs commands for every agent.
 #[derive(Debug)]
 pub struct Runner {
@@ -96,6 +98,11 @@ impl Runner {
     /// Ends every process; commands can still be started.
     pub fn halt(&self) {
         self.processes.kill_all();
+    }
+
+    /// Ends every process of a user.
+    pub fn halt_all_of(&self, user: &str) {
+        self.processes.kill_all_of(user);
     }
 
     /// Ends every process and everything that waits to start one.

@@ -70,6 +70,12 @@ impl Processes {
         own.len() < before
     }
 
+    pub(super) fn kill_all_of(&self, user: &str) {
+        let all = self.lock();
+        let own = all.iter().filter(|((owner, _), _)| **owner == *user);
+        own.flat_map(|(_, own)| own).for_each(|process| drop(process.kill()));
+    }
+
     pub(super) fn kill_all(&self) {
         // Asking is all there is to it, and cannot fail.
         self.lock().values().flatten().for_each(|process| drop(process.kill()));

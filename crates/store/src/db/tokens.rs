@@ -130,7 +130,7 @@ pub struct Token {
 }
 
 impl Db {
-    /// Adds the token with this hash, which a person made.
+    /// Adds the token with this hash, which a person made, for a user there is.
     pub async fn add_token(
         &self,
         new: NewToken,
@@ -154,6 +154,7 @@ impl Db {
         let agents = new.agents.as_ref().map(serde_json::to_string).transpose()?;
         let scopes = new.scopes.as_ref().map(serde_json::to_string).transpose()?;
         let mut write = self.begin().await?;
+        super::users::existing(&mut write, &new.user).await?;
         let long_ago = now.checked_sub(REMEMBERED).unwrap_or(SystemTime::UNIX_EPOCH);
         sqlx::query("DELETE FROM tokens WHERE expires_at < ?1 OR revoked_at < ?1")
             .bind(micros(long_ago))
@@ -202,7 +203,8 @@ impl Db {
     ) -> Result<Option<Token>, StoreError> {
         let found = sqlx::query(
             "SELECT * FROM tokens WHERE hash = ?1 AND revoked_at IS NULL
-             AND (expires_at IS NULL OR expires_at > ?2)",
+             AND (expires_at IS NULL OR expires_at > ?2)
+             AND EXISTS (SELECT 1 FROM users WHERE id = tokens.user AND removed_at IS NULL)",
         )
         .bind(hash.to_string())
         .bind(micros(now))
@@ -271,6 +273,27 @@ impl Db {
             [one] => read(one).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Those of these that do not work at `now`.
+    pub async fn ended_tokens(
+        &self,
+        ids: &[ItemId],
+        now: SystemTime,
+    ) -> Result<Vec<ItemId>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ended = sqlx::query_scalar::<_, String>(
+            "SELECT value FROM json_each(?1) WHERE NOT EXISTS (SELECT 1 FROM tokens
+             WHERE id = value AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)
+             AND EXISTS (SELECT 1 FROM users WHERE id = tokens.user AND removed_at IS NULL))",
+        )
+        .bind(serde_json::to_string(ids)?)
+        .bind(micros(now))
+        .fetch_all(&self.pool)
+        .await?;
+        ended.iter().map(|id| id.parse().map_err(StoreError::Damaged)).collect()
     }
 
     /// Ends a token. Says whether it still worked.

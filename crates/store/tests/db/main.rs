@@ -8,6 +8,7 @@ mod sessions;
 mod tasks;
 mod tokens;
 mod undo;
+mod users;
 
 use std::{
     fs,

@@ -17,9 +17,18 @@ fn new(user: &str, expires: Option<u64>) -> NewToken {
     }
 }
 
+/// With the members `ada` and `bob`.
+async fn with_users() -> Setup {
+    let setup = Setup::new().await;
+    for id in ["ada", "bob"] {
+        setup.db.add_user(id, id, at(0)).await.unwrap();
+    }
+    setup
+}
+
 #[tokio::test]
 async fn a_token_works_until_it_expires_or_is_revoked() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let [hash, other] = ["secret", "other"].map(Digest::of);
     let token = setup.db.add_token(new("ada", Some(200)), &hash, at(100)).await.unwrap();
     let found = async |hash: &Digest, now| setup.db.find_token(hash, at(now)).await.unwrap();
@@ -36,7 +45,7 @@ async fn a_token_works_until_it_expires_or_is_revoked() {
 
 #[tokio::test]
 async fn a_token_is_kept_as_it_was_given() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     for (index, kind, role, agents, scopes) in [
         ("1", TokenKind::Api, Role::Owner, None, None),
         ("2", TokenKind::Browser, Role::Member, Some(vec![]), Some(vec![])),
@@ -58,14 +67,14 @@ async fn a_token_is_kept_as_it_was_given() {
 
 #[tokio::test]
 async fn two_tokens_never_have_one_hash() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     setup.db.add_token(new("ada", None), &Digest::of("x"), at(1)).await.unwrap();
     setup.db.add_token(new("bob", None), &Digest::of("x"), at(1)).await.unwrap_err();
 }
 
 #[tokio::test]
 async fn the_last_use_is_noted_once_a_minute() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let hash = Digest::of("secret");
     let token = setup.db.add_token(new("ada", None), &hash, at(100)).await.unwrap();
     for (now, expected) in [(110, 110), (120, 110), (169, 110), (170, 170), (171, 170), (100, 170)]
@@ -78,7 +87,7 @@ async fn the_last_use_is_noted_once_a_minute() {
 
 #[tokio::test]
 async fn tokens_are_listed_newest_first_and_forgotten_in_the_end() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let month = 30 * 24 * 3_600;
     for (name, user, expires, now) in
         [("a", "ada", None, 1), ("b", "bob", Some(10), 2), ("c", "ada", Some(10), 3)]
@@ -98,7 +107,7 @@ async fn tokens_are_listed_newest_first_and_forgotten_in_the_end() {
 
 #[tokio::test]
 async fn a_link_works_once_and_in_time() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let [late, good] = ["late", "good"].map(Digest::of);
     setup.db.add_link(&late, at(200)).await.unwrap();
     setup.db.add_link(&good, at(300)).await.unwrap();
@@ -111,7 +120,7 @@ async fn a_link_works_once_and_in_time() {
 
 #[tokio::test]
 async fn of_many_who_use_a_link_at_once_one_gets_in() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let hash = Digest::of("link");
     setup.db.add_link(&hash, at(200)).await.unwrap();
     let other = setup.another().await;
@@ -130,7 +139,7 @@ async fn of_many_who_use_a_link_at_once_one_gets_in() {
 
 #[tokio::test]
 async fn only_so_many_links_are_open() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     for index in 0..=100 {
         setup.db.add_link(&Digest::of(index.to_string()), at(1_000 + index)).await.unwrap();
     }
@@ -140,7 +149,7 @@ async fn only_so_many_links_are_open() {
 
 #[tokio::test]
 async fn tokens_that_made_each_other_are_one_family() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let first = setup.db.add_token(new("ada", Some(50)), &Digest::of("1"), at(1)).await.unwrap();
     let made = async |maker, hash: &str, now| {
         let (new, hash) = (new("ada", None), Digest::of(hash));
@@ -166,7 +175,7 @@ async fn tokens_that_made_each_other_are_one_family() {
 
 #[tokio::test]
 async fn who_spoke_is_written_once_and_holds_for_what_is_below() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let token = setup.db.add_token(new("ada", None), &Digest::of("1"), at(1)).await.unwrap();
     let other = setup.db.add_token(new("ada", None), &Digest::of("2"), at(1)).await.unwrap();
     let key = |name: &str| SessionKey::new("ada", "main", name);
@@ -189,7 +198,7 @@ async fn who_spoke_is_written_once_and_holds_for_what_is_below() {
 
 #[tokio::test]
 async fn who_spoke_in_too_many_sessions_spoke_in_all() {
-    let setup = Setup::new().await;
+    let setup = with_users().await;
     let token = setup.db.add_token(new("ada", None), &Digest::of("1"), at(1)).await.unwrap();
     let key = |name: &str| SessionKey::new("ada", "main", name);
     let path = setup.data().join("toolgate.db");

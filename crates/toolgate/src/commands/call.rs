@@ -180,7 +180,7 @@ fn message() -> Result<Value> {
 }
 
 /// Waits until the person or the system wants the command to end.
-async fn stopped() {
+pub(super) async fn stopped() {
     let (Ok(mut hangup), Ok(mut terminate)) =
         (signal(SignalKind::hangup()), signal(SignalKind::terminate()))
     else {

@@ -8,10 +8,13 @@ pub(crate) mod call;
 pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod emergency;
 pub(crate) mod history;
+pub(crate) mod hook;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod permissions;
 pub(crate) mod policy;
 pub(crate) mod run;
@@ -21,6 +24,7 @@ pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod undo;
+pub(crate) mod users;
 
 use std::process::ExitCode;
 
@@ -36,8 +40,12 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Call(command) => command.run(&global).await,
         Command::Run(command) => command.run(&global).await,
         Command::Serve(command) => command.run(&global).await,
+        Command::Mcp(command) => command.run(&global).await,
+        Command::Connect(command) => command.run(&global).await,
+        Command::Hook(command) => command.run(&global).await,
         Command::Agents(command) => command.run(&global).await,
         Command::Sessions(command) => command.run(&global).await,
+        Command::Users(command) => command.run(&global).await,
         Command::Tokens(command) => command.run(&global).await,
         Command::Tools(command) => command.run(&global),
         Command::Chat(command) => command.run(&global).await,

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use server::{Events, NewSecret, Parts, Reload, Server};
+use server::{Events, NewSecret, Parts, Reload, Server, mcp::Tools};
 use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,7 @@ use crate::{
     cli::Global,
     context,
     output::{self, LogForm},
+    question,
 };
 
 /// The file in the data folder that says where the server listens.
@@ -51,7 +52,7 @@ impl Serve {
         raise_open_files();
         let config = context::configuration(global)?;
         let listen = self.listen.unwrap_or(config.server.listen.value);
-        let events = Events::new(Arc::new(SystemClock));
+        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
         let gate = context::builder(global, config)?
             .approver(events.clone())
             .observer(events.clone())
@@ -67,6 +68,7 @@ impl Serve {
             reload: reload(&gate),
             world: gate.world().clone(),
             runner: gate.runner().clone(),
+            offer: Tools::new(gate.inner().clone(), events.clone()),
             events,
         };
         let server = Server::bind(parts, listen).await?;

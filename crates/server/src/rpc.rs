@@ -5,35 +5,63 @@ use serde_json::{Value, json};
 
 use crate::problem::{Kind, Problem, Refusal};
 
+/// A message.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Call(Call),
+    Answer(Answer),
+}
+
 /// A request, or a notification if it has no id.
 #[derive(Debug)]
-pub(super) struct Call {
-    pub(super) id: Option<Value>,
-    pub(super) method: String,
-    pub(super) params: Value,
+pub(crate) struct Call {
+    pub(crate) id: Option<Value>,
+    pub(crate) method: String,
+    pub(crate) params: Value,
+}
+
+/// What the other side answers to a request of ours.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) id: Value,
+    /// The result; nothing if there is an error instead.
+    pub(crate) result: Option<Value>,
 }
 
 /// Why there is no result.
-#[derive(Debug)]
-pub(super) struct RpcError {
+#[derive(Debug, Clone)]
+pub struct RpcError {
     code: i64,
     message: String,
     data: Value,
 }
 
 impl RpcError {
-    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
+    /// With one of the numbers of JSON-RPC or of the protocol above it.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: Value::Null }
     }
 
-    pub(super) fn unknown_method(method: &str, known: &[&str]) -> Self {
+    /// With more for programs.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = data;
+        self
+    }
+
+    /// Its number.
+    pub const fn code(&self) -> i64 {
+        self.code
+    }
+
+    pub(crate) fn unknown_method(method: &str, known: &[&str]) -> Self {
         let near = tool::nearest(method, known.iter().copied());
         let hint = near.map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
         let method: String = method.chars().take(100).collect();
         Self::new(-32601, format!("there is no method `{}`{hint}", method.escape_debug()))
     }
 
-    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
         Problem::new(Kind::Invalid, message).into()
     }
 }
@@ -49,7 +77,7 @@ impl From<Problem> for RpcError {
 }
 
 /// What a route refuses for is refused here in the same words.
-pub(super) fn refused(refusal: impl Refusal) -> RpcError {
+pub(crate) fn refused(refusal: impl Refusal) -> RpcError {
     refusal.problem().into()
 }
 
@@ -76,12 +104,12 @@ const fn code(kind: Kind) -> i64 {
 }
 
 /// Reads a message; the error is what is sent back, if anything is.
-pub(super) fn read(text: &str) -> Result<Call, Option<String>> {
+pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
     let parsed = tool::parse_json(text);
     let value = parsed.map_err(|error| Some(answer(None, Err(RpcError::new(-32700, error)))))?;
     let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
     let wrong = |message: &str| Some(answer(id.as_ref(), Err(RpcError::new(-32600, message))));
-    let Some(fields) = value.as_object() else {
+    let Value::Object(mut fields) = value else {
         return Err(wrong("a message is one JSON object; several at once are not understood"));
     };
     if fields.get("jsonrpc").is_some_and(|version| version != "2.0") {
@@ -90,36 +118,49 @@ pub(super) fn read(text: &str) -> Result<Call, Option<String>> {
     if fields.get("id").is_some() && id.is_none() {
         return Err(wrong("`id` must be a string or a number"));
     }
-    let Some(method) = fields.get("method").and_then(Value::as_str) else {
-        return Err(wrong("`method` must say what is to be done"));
+    let Some(Value::String(method)) = fields.remove("method") else {
+        let (result, error) = (fields.remove("result"), fields.remove("error"));
+        return match id.clone() {
+            Some(id) if result.is_some() || error.is_some() => {
+                Ok(Message::Answer(Answer { id, result: result.filter(|_| error.is_none()) }))
+            }
+            _ => Err(wrong("`method` must say what is to be done")),
+        };
     };
-    let params = fields.get("params").cloned().unwrap_or_else(|| json!({}));
+    let params = fields.remove("params").unwrap_or_else(|| json!({}));
     if !params.is_object() {
         // A notification is not answered, whatever is wrong with it.
         let error = RpcError::new(-32602, "`params` must be an object");
         return Err(id.map(|id| answer(Some(&id), Err(error))));
     }
-    Ok(Call { method: method.to_owned(), params, id })
+    Ok(Message::Call(Call { method, params, id }))
 }
 
 /// A message that answers a request.
-pub(super) fn answer(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
-    let message = match result {
-        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+pub(crate) fn answer(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
+    #[derive(Serialize)]
+    struct Sent<'a> {
+        jsonrpc: &'static str,
+        id: Option<&'a Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Value>,
+    }
+    let (result, error) = match result {
+        Ok(result) => (Some(result), None),
+        Err(RpcError { code, message, data }) if data.is_null() => {
+            (None, Some(json!({"code": code, "message": message})))
+        }
         Err(RpcError { code, message, data }) => {
-            let error = if data.is_null() {
-                json!({"code": code, "message": message})
-            } else {
-                json!({"code": code, "message": message, "data": data})
-            };
-            json!({"jsonrpc": "2.0", "id": id, "error": error})
+            (None, Some(json!({"code": code, "message": message, "data": data})))
         }
     };
-    message.to_string()
+    serde_json::to_string(&Sent { jsonrpc: "2.0", id, result, error }).unwrap_or_default()
 }
 
 /// A result in JSON.
-pub(super) fn result(value: &impl Serialize) -> Result<Value, RpcError> {
+pub(crate) fn result(value: &impl Serialize) -> Result<Value, RpcError> {
     serde_json::to_value(value).map_err(|error| Problem::internal(error).into())
 }
 
@@ -141,8 +182,14 @@ mod tests {
             (r#"{"id":1}"#, Err(-32600)),
             (r#"{"id":1,"method":"ping","params":[1]}"#, Err(-32602)),
             (r#"{"method":"ping","params":[1]}"#, Err(0)),
+            (r#"{"id":7,"result":{}}"#, Ok("answer 7")),
+            (r#"{"id":7,"error":{"code":1}}"#, Ok("answer 7")),
+            (r#"{"result":{}}"#, Err(-32600)),
         ] {
-            let read = read(text).map(|call| call.method);
+            let read = read(text).map(|message| match message {
+                Message::Call(call) => call.method,
+                Message::Answer(answer) => format!("answer {}", answer.id),
+            });
             let code = |text: Option<String>| {
                 let answer = text.map(|text| serde_json::from_str::<Value>(&text).unwrap());
                 answer.map_or(0, |answer| answer["error"]["code"].as_i64().unwrap())

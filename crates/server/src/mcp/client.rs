@@ -1,0 +1,57 @@
+//! The client of one request: what it is told and asked while the request is under way.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::request::ClientInfo;
+
+/// So many messages wait to be sent; one more makes whoever sends it wait.
+const MOST_WAITING: usize = 16;
+
+/// What goes out while a request is under way.
+#[derive(Debug)]
+pub(super) enum Out {
+    /// A notification, as it is sent.
+    Tell(String),
+    /// Something is wanted of the client.
+    Ask(Ask),
+}
+
+/// What is wanted of a client: requests by name, and where the answers go.
+#[derive(Debug)]
+pub(super) struct Ask {
+    pub(super) requests: Map<String, Value>,
+    pub(super) answers: oneshot::Sender<Map<String, Value>>,
+}
+
+/// The client of one request.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// Who it says it is.
+    pub info: Arc<ClientInfo>,
+    out: mpsc::Sender<Out>,
+}
+
+impl Client {
+    pub(super) fn new(info: Arc<ClientInfo>) -> (Self, mpsc::Receiver<Out>) {
+        let (out, outs) = mpsc::channel(MOST_WAITING);
+        (Self { info, out }, outs)
+    }
+
+    /// Tells it something. Waits while it has much to read.
+    pub async fn tell(&self, method: &str, params: Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
+        // Who is gone needs to be told nothing.
+        let _ = self.out.send(Out::Tell(message)).await;
+    }
+
+    /// Asks it for something: each of `requests` has a `method` and `params`. `None` if nothing can be
+    /// asked of it, or not any more.
+    pub async fn ask(&self, requests: Map<String, Value>) -> Option<Map<String, Value>> {
+        let (answers, answered) = oneshot::channel();
+        self.out.send(Out::Ask(Ask { requests, answers })).await.ok()?;
+        answered.await.ok()
+    }
+}

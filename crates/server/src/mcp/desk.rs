@@ -1,0 +1,172 @@
+//! Where every request of the protocol is taken in, whatever transport it came by.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tool::Digest;
+
+use super::{
+    client::Out,
+    driven::Driven,
+    offer::{Answered, Change, Context, Offer},
+    request::{ClientInfo, RequestMeta},
+    revision::Revision,
+    waiting::Waiting,
+};
+use crate::{ServerError, events::fields, rpc::RpcError};
+
+/// Methods of earlier revisions that the stateless one has no more.
+const GONE: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+const SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What clients may want to tell their models.
+const INSTRUCTIONS: &str = "Every call passes Toolgate's gate: it is checked against policy, may be put to a person, \
+     runs in isolation and is recorded. A result that says `permission_denied` was refused on purpose: \
+     do not try to get around it.";
+
+/// Where requests are taken in.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(super) offer: Arc<dyn Offer>,
+    pub(super) waiting: Arc<Waiting>,
+}
+
+impl Desk {
+    pub(crate) fn new(offer: Arc<dyn Offer>) -> Result<Self, ServerError> {
+        Ok(Self { offer, waiting: Arc::new(Waiting::new()?) })
+    }
+
+    /// Begins what a request wants.
+    pub(super) fn begin(
+        &self,
+        context: Context,
+        (method, params): (String, Map<String, Value>),
+        outs: mpsc::Receiver<Out>,
+    ) -> Driven {
+        let offer = self.offer.clone();
+        Driven::new(async move { offer.handle(&context, &method, params).await }, outs)
+    }
+
+    /// What `initialize` answers: the revision, and what is offered.
+    pub(super) fn initialize(&self, revision: Revision) -> Map<String, Value> {
+        fields(json!({
+            "protocolVersion": revision.name(),
+            "capabilities": self.offer.capabilities(),
+            "serverInfo": server_info(),
+            "instructions": INSTRUCTIONS,
+        }))
+    }
+
+    /// What `server/discover` answers.
+    pub(super) fn discover(&self) -> Map<String, Value> {
+        fields(json!({
+            "supportedVersions": Revision::ALL.map(Revision::name),
+            "capabilities": self.offer.capabilities(),
+            "instructions": INSTRUCTIONS,
+            "ttlMs": 60_000,
+            "cacheScope": "private",
+        }))
+    }
+
+    /// Which changes a client is told of: those it wants and that are told here.
+    pub(super) fn told(&self, wanted: &Value) -> Vec<Change> {
+        let capabilities = self.offer.capabilities();
+        let tells = |change: &Change| {
+            let declared = capabilities.get(change.capability());
+            declared.and_then(|declared| declared.get("listChanged")) == Some(&Value::Bool(true))
+        };
+        let wants = |change: &Change| wanted.get(change.wanted()) == Some(&Value::Bool(true));
+        Change::ALL.into_iter().filter(|change| tells(change) && wants(change)).collect()
+    }
+
+    pub(super) fn logs(&self) -> bool {
+        self.offer.capabilities().get("logging").is_some()
+    }
+}
+
+/// Whether the stateless revision has a method no more.
+pub(super) fn is_gone(method: &str) -> bool {
+    GONE.contains(&method)
+}
+
+fn server_info() -> Value {
+    json!({"name": "toolgate", "title": "Toolgate", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What a result of the stateless revision says besides.
+pub(super) fn complete(answered: Answered) -> Answered {
+    let mut result = answered?;
+    result.entry("resultType").or_insert_with(|| json!("complete"));
+    let meta = result.entry("_meta").or_insert_with(|| json!({}));
+    if let Some(meta) = meta.as_object_mut() {
+        meta.insert(SERVER.to_owned(), server_info());
+    }
+    Ok(result)
+}
+
+/// A request of the stateless revision, taken apart.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) client: ClientInfo,
+    pub(super) progress_token: Option<Value>,
+    pub(super) log_level: Option<String>,
+    /// What the client brings back, if it comes back.
+    pub(super) back: Option<Back>,
+    /// Answers without a name of what waits for them.
+    pub(super) given: Map<String, Value>,
+    /// What is wanted, for comparing when the client comes back.
+    pub(super) what: Digest,
+}
+
+/// What a client comes back with.
+#[derive(Debug)]
+pub(super) struct Back {
+    pub(super) state: String,
+    pub(super) answers: Map<String, Value>,
+}
+
+impl Described {
+    /// Reads what a request says about itself; `meta` is its `_meta`.
+    pub(super) fn read(
+        mut meta: RequestMeta,
+        method: &str,
+        params: &mut Map<String, Value>,
+    ) -> Result<Self, RpcError> {
+        let progress_token = meta.progress_token().cloned();
+        let log_level = meta.log_level().map(str::to_owned);
+        let client = meta.client()?;
+        let answers = match params.remove("inputResponses") {
+            None => None,
+            Some(Value::Object(answers)) => Some(answers),
+            Some(_) => return Err(RpcError::wrong_params("`inputResponses` must be an object")),
+        };
+        let state = match params.remove("requestState") {
+            None => None,
+            Some(Value::String(state)) => Some(state),
+            Some(_) => return Err(RpcError::wrong_params("`requestState` must be a string")),
+        };
+        // Only of what may wait; the rest never comes back.
+        let what = if client.answers() || state.is_some() {
+            Digest::of(json!([method, params]).to_string())
+        } else {
+            Digest::of("")
+        };
+        let (back, given) = match (state, answers) {
+            (Some(state), answers) => {
+                (Some(Back { state, answers: answers.unwrap_or_default() }), Map::new())
+            }
+            (None, given) => (None, given.unwrap_or_default()),
+        };
+        Ok(Self { client, progress_token, log_level, back, given, what })
+    }
+}
+
+/// The revision that a request of the stateless kind names.
+pub(super) fn stateless(meta: Option<&RequestMeta>) -> Result<Revision, RpcError> {
+    let version = meta.and_then(RequestMeta::version).ok_or_else(super::request::no_meta)?;
+    let known = Revision::find(version).filter(|revision| revision.is_stateless());
+    known.ok_or_else(|| RpcError::unsupported_version(version))
+}

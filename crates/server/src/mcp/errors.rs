@@ -1,0 +1,67 @@
+//! What the protocol has numbers for.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::revision::Revision;
+use crate::rpc::RpcError;
+
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+const INTERNAL: i64 = -32603;
+const HEADER_MISMATCH: i64 = -32020;
+const MISSING_CAPABILITY: i64 = -32021;
+const UNSUPPORTED_VERSION: i64 = -32022;
+const BUSY: i64 = -32029;
+
+impl RpcError {
+    /// There is no such method, or not in this revision.
+    pub fn method_not_found(method: &str) -> Self {
+        let method: String = method.chars().take(100).collect();
+        Self::new(METHOD_NOT_FOUND, format!("there is no method `{}`", method.escape_debug()))
+    }
+
+    /// What came with a request is not what is expected.
+    pub fn wrong_params(message: impl Into<String>) -> Self {
+        Self::new(INVALID_PARAMS, message)
+    }
+
+    /// A client must declare a capability before this is asked of it.
+    pub fn missing_capability(name: &str) -> Self {
+        let message = format!("this needs a client with the capability `{name}`");
+        let required: Value = [(name.to_owned(), json!({}))].into_iter().collect();
+        Self::new(MISSING_CAPABILITY, message).with_data(json!({"requiredCapabilities": required}))
+    }
+
+    /// A header does not say what the message says.
+    pub(super) fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(HEADER_MISMATCH, message)
+    }
+
+    pub(super) fn unsupported_version(requested: &str) -> Self {
+        let supported = Revision::ALL.map(Revision::name);
+        let requested: String = requested.chars().take(100).collect();
+        let message = format!(
+            "revision `{}` is not spoken here; these are: {}",
+            requested.escape_debug(),
+            supported.join(", ")
+        );
+        let data = json!({"supported": supported, "requested": requested});
+        Self::new(UNSUPPORTED_VERSION, message).with_data(data)
+    }
+
+    /// Too much at once.
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(BUSY, message)
+    }
+}
+
+/// The status of an answer over HTTP in the stateless revision.
+pub(super) fn status(error: &RpcError) -> StatusCode {
+    match error.code() {
+        METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        INTERNAL => StatusCode::INTERNAL_SERVER_ERROR,
+        BUSY => StatusCode::TOO_MANY_REQUESTS,
+        _ => StatusCode::BAD_REQUEST,
+    }
+}

@@ -1,0 +1,473 @@
+//! The protocol over HTTP.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    response::Response,
+};
+use serde_json::{Map, Value};
+use store::Scope;
+use tokio_util::sync::CancellationToken;
+use tool::Caller;
+
+use super::{
+    client::Client,
+    desk::{self, Back, Described as Said},
+    driven::Driven,
+    errors,
+    exchange::{Exchange, Way},
+    headers, listen,
+    offer::Context,
+    request::{ClientInfo, RequestMeta},
+    revision::Revision,
+    sessions::{Most, Session},
+    stream,
+    waiting::{Bound, Resumed},
+};
+use crate::{
+    api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson},
+    auth,
+    events::fields,
+    problem::{Kind, Problem, refusals},
+    rpc::{self, Call, Message, RpcError},
+};
+/// The channel of calls that come this way, for policy.
+pub(super) const CHANNEL: &str = "mcp";
+/// Not a JSON-RPC message that can be taken here and now.
+const INVALID_REQUEST: i64 = -32600;
+
+refusals! {
+    /// Why a message is not taken.
+    NotTaken { Forbidden, Invalid, NotFound, Unavailable, MethodNotAllowed }
+}
+
+impl From<Problem> for NotTaken {
+    fn from(problem: Problem) -> Self {
+        let message = problem.message().to_owned();
+        let kind = problem.kind();
+        if kind == Kind::Invalid {
+            Self::Invalid(message)
+        } else if kind == Kind::NotFound {
+            Self::NotFound(message)
+        } else {
+            Self::Forbidden(message)
+        }
+    }
+}
+
+/// `POST /mcp`.
+pub(crate) struct Post;
+
+impl Endpoint for Post {
+    const METHOD: Method = Method::POST;
+    const PATH: &'static str = "/mcp";
+    const SUMMARY: &'static str = "A message of the Model Context Protocol, in revision 2026-07-28 or, after `initialize`, an earlier one.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
+    type Path = ();
+    type Query = Empty;
+    type Body = RawJson;
+    type Answer = Sent;
+    type Refusal = NotTaken;
+
+    async fn handle(asked: Asked, given: Given<Self>) -> Result<Sent, NotTaken> {
+        let RawJson(text) = given.body;
+        post(asked, &text).await.map(Sent)
+    }
+}
+
+/// `GET /mcp`.
+pub(crate) struct Listen;
+
+impl Endpoint for Listen {
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/mcp";
+    const SUMMARY: &'static str =
+        "What a session is told of, in revisions of the Model Context Protocol that have sessions.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Sent;
+    type Refusal = NotTaken;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Sent, NotTaken> {
+        let session = match session(&asked) {
+            Ok(Some(session)) => session,
+            Ok(None) => return Err(NotTaken::MethodNotAllowed(no_session())),
+            Err(error) => return Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
+        };
+        let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
+        let over = session.stream();
+        Ok(Sent(stream::told(asked.state, asked.signed, told, (over, None))))
+    }
+}
+
+/// `DELETE /mcp`.
+pub(crate) struct End;
+
+impl Endpoint for End {
+    const METHOD: Method = Method::DELETE;
+    const PATH: &'static str = "/mcp";
+    const SUMMARY: &'static str =
+        "Ends a session, in revisions of the Model Context Protocol that have sessions.";
+    const NEEDS: Option<Scope> = Some(Scope::Call);
+    type Path = ();
+    type Query = Empty;
+    type Body = ();
+    type Answer = Sent;
+    type Refusal = NotTaken;
+
+    async fn handle(asked: Asked, _: Given<Self>) -> Result<Sent, NotTaken> {
+        match session(&asked) {
+            Ok(Some(session)) => {
+                asked.state.mcp.sessions.end(&session.id, &asked.signed.hash);
+                Ok(Sent(bare(StatusCode::NO_CONTENT)))
+            }
+            Ok(None) => Err(NotTaken::MethodNotAllowed(no_session())),
+            Err(error) => Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
+        }
+    }
+}
+
+fn no_session() -> String {
+    format!("this is for sessions; name one in `{}`, or send a message with POST", headers::SESSION)
+}
+
+/// An answer that is made elsewhere.
+#[derive(Debug)]
+pub(crate) struct Sent(Response);
+
+impl Answer for Sent {
+    fn describe(described: &mut Described<'_>) {
+        described.json::<Map<String, Value>>(200, "The answer to a request.");
+        described.text(200, "text/event-stream", "What is told meanwhile, and the answer.");
+        described.empty(202, "A notification or an answer was taken.");
+        described.empty(204, "The session is over.");
+        for status in [400, 404, 429, 500] {
+            described.json::<Map<String, Value>>(status, "An error of the protocol.");
+        }
+    }
+
+    fn respond(self) -> Response {
+        self.0
+    }
+}
+
+/// Takes one message.
+async fn post(asked: Asked, text: &str) -> Result<Response, NotTaken> {
+    let message = match rpc::read(text) {
+        Ok(message) => message,
+        Err(Some(answer)) => return Ok(json(StatusCode::BAD_REQUEST, answer)),
+        Err(None) => return Ok(bare(StatusCode::ACCEPTED)),
+    };
+    let session = match session(&asked) {
+        Ok(session) => session,
+        Err(error) => return Ok(refused(StatusCode::NOT_FOUND, id(&message), error)),
+    };
+    let call = match (message, session) {
+        (message, Some(session)) => return in_session(asked, &session, message).await,
+        // Nobody waits for it.
+        (Message::Answer(_) | Message::Call(Call { id: None, .. }), None) => {
+            return Ok(bare(StatusCode::ACCEPTED));
+        }
+        (Message::Call(call), None) => call,
+    };
+    if begins_session(&asked.headers, &call) {
+        return begin_session(&asked, call);
+    }
+    let id = call.id.clone().unwrap_or_default();
+    match stateless(asked, call).await {
+        Ok(response) => Ok(response),
+        Err(Refused::Taken(error)) => Ok(refused(errors::status(&error), Some(&id), error)),
+        Err(Refused::Not(refusal)) => Err(refusal),
+    }
+}
+
+/// Why a request is not carried out: in the form of the protocol, or before it.
+enum Refused {
+    Taken(RpcError),
+    Not(NotTaken),
+}
+
+impl From<RpcError> for Refused {
+    fn from(error: RpcError) -> Self {
+        Self::Taken(error)
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        Self::Not(problem.into())
+    }
+}
+
+/// A request that stands for itself.
+async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
+    let Call { id, method, params } = call;
+    let (id, mut params) = (id.unwrap_or_default(), fields(params));
+    let meta = RequestMeta::take(&mut params);
+    check_version(&asked.headers, meta.as_ref())?;
+    let revision = desk::stateless(meta.as_ref())?;
+    headers::check(&asked.headers, &method, &params)?;
+    let said = Said::read(meta.unwrap_or_default(), &method, &mut params)?;
+    if desk::is_gone(&method) {
+        return Err(RpcError::method_not_found(&method).into());
+    }
+    let caller = caller(&asked)?;
+    let (desk, who) = (&asked.state.mcp.desk, asked.signed.hash);
+    let bound = Bound { who, what: said.what };
+    match method.as_str() {
+        "server/discover" => return Ok(whole(&id, desk.discover())),
+        "subscriptions/listen" => {
+            let told = listen::subscribed(desk, &caller, (&id, &params))?;
+            let last = desk::complete(Ok(listen::ended(&id)));
+            let last = rpc::answer(Some(&id), last.map(Value::Object));
+            let over = CancellationToken::new();
+            return Ok(stream::told(asked.state, asked.signed, told, (over, Some(last))));
+        }
+        "tools/call" => check_arguments(&asked, &caller, &params)?,
+        _ => {}
+    }
+    let exchange = Exchange {
+        state: asked.state.clone(),
+        signed: asked.signed.clone(),
+        id,
+        way: Way::Stateless(bound),
+    };
+    let streams = wants_events(&asked.headers);
+    if let Some(back) = said.back {
+        return Ok(come_back(exchange, back, streams).await?);
+    }
+    let (client, outs) = Client::new(Arc::new(said.client));
+    let context = Context {
+        caller,
+        revision,
+        client,
+        given: said.given,
+        log_level: said.log_level,
+        cancel: CancellationToken::new(),
+        progress_token: said.progress_token,
+        signed: Some(asked.signed),
+    };
+    let driven = desk.begin(context, (method, params), outs);
+    Ok(stream::respond(exchange, driven, streams).await)
+}
+
+/// Goes on with a request whose client comes back with answers.
+async fn come_back(exchange: Exchange, back: Back, streams: bool) -> Result<Response, RpcError> {
+    let Way::Stateless(bound) = &exchange.way else {
+        return Err(RpcError::wrong_params("`requestState` is not for sessions"));
+    };
+    let waiting = &exchange.state.mcp.desk.waiting;
+    let taken = waiting.take(&back.state, *bound, exchange.state.now()).await?;
+    let driven = match taken.resume(&back.answers) {
+        Resumed::Done(answered) => return Ok(exchange.whole(answered)),
+        Resumed::GoesOn(driven) => driven,
+        Resumed::Again(driven, ask) => match exchange.park(driven, ask) {
+            Ok(told) => return Ok(exchange.whole(Ok(told))),
+            Err(driven) => driven,
+        },
+    };
+    Ok(stream::respond(exchange, driven, streams).await)
+}
+
+fn check_version(headers: &HeaderMap, meta: Option<&RequestMeta>) -> Result<(), RpcError> {
+    let header = headers::only(headers, headers::VERSION)?;
+    let said = meta.and_then(RequestMeta::version);
+    match (said, header) {
+        (None, Some(header)) if is_earlier(header) => Err(RpcError::new(
+            INVALID_REQUEST,
+            format!("revision {header} has sessions; begin one with `initialize`"),
+        )),
+        (Some(said), Some(header)) if said != header => Err(RpcError::header_mismatch(format!(
+            "`{}` names another revision than the message",
+            headers::VERSION
+        ))),
+        (Some(_), None) => {
+            Err(RpcError::header_mismatch(format!("the header `{}` is missing", headers::VERSION)))
+        }
+        (None, _) | (Some(_), Some(_)) => Ok(()),
+    }
+}
+
+fn is_earlier(version: &str) -> bool {
+    Revision::find(version).is_some_and(|revision| !revision.is_stateless())
+}
+
+fn check_arguments(
+    asked: &Asked,
+    caller: &Caller,
+    params: &Map<String, Value>,
+) -> Result<(), RpcError> {
+    let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+    let Some(tool) = asked.state.mcp.desk.offer.tool(caller, name) else { return Ok(()) };
+    let arguments = params.get("arguments").unwrap_or(&Value::Null);
+    headers::check_arguments(&asked.headers, &tool.parameters, arguments)
+}
+
+fn begins_session(headers: &HeaderMap, call: &Call) -> bool {
+    let header = headers.get(headers::VERSION).and_then(|version| version.to_str().ok());
+    call.method == "initialize"
+        && !RequestMeta::names_version(&call.params)
+        && header.is_none_or(is_earlier)
+}
+
+/// `initialize`.
+fn begin_session(asked: &Asked, call: Call) -> Result<Response, NotTaken> {
+    let id = call.id.unwrap_or_default();
+    let Some(wanted) = call.params.get("protocolVersion").and_then(Value::as_str) else {
+        let error = RpcError::wrong_params("`protocolVersion` must name a revision");
+        return Ok(refused(StatusCode::BAD_REQUEST, Some(&id), error));
+    };
+    let revision = Revision::agreed(wanted);
+    let capabilities = call.params.get("capabilities").cloned().map(fields);
+    let client = ClientInfo::new(call.params.get("clientInfo"), capabilities.unwrap_or_default());
+    let (state, signed) = (&asked.state, &asked.signed);
+    let config = state.gate.config();
+    let server = &config.server;
+    let most = Most {
+        all: server.mcp_sessions.value,
+        per_user: server.mcp_sessions_per_user.value,
+        idle: server.mcp_session_idle.value,
+    };
+    let session = state.mcp.sessions.begin((signed.hash, signed.user()), (revision, client), most);
+    let session = session.ok_or_else(|| {
+        NotTaken::Unavailable(
+            "too many sessions of MCP clients are open; try again later".to_owned(),
+        )
+    })?;
+    let result = state.mcp.desk.initialize(revision);
+    let mut response = json(StatusCode::OK, rpc::answer(Some(&id), Ok(Value::Object(result))));
+    let name = HeaderValue::from_str(&session.id);
+    response
+        .headers_mut()
+        .extend(name.map(|name| (header::HeaderName::from_static(headers::SESSION), name)));
+    Ok(response)
+}
+
+/// A message of a session.
+async fn in_session(
+    asked: Asked,
+    session: &Arc<Session>,
+    message: Message,
+) -> Result<Response, NotTaken> {
+    let version = asked.headers.get(headers::VERSION).map(HeaderValue::to_str);
+    if version.is_some_and(|version| !version.is_ok_and(is_earlier)) {
+        let error = RpcError::unsupported_version("of another kind than the session's");
+        return Ok(refused(StatusCode::BAD_REQUEST, id(&message), error));
+    }
+    let Call { id, method, params } = match message {
+        Message::Answer(answer) => {
+            session.pending.answered(&answer.id, answer.result);
+            return Ok(bare(StatusCode::ACCEPTED));
+        }
+        Message::Call(call) => call,
+    };
+    let Some(id) = id else {
+        if method == "notifications/cancelled" {
+            session.cancel(params.get("requestId").unwrap_or(&Value::Null));
+        }
+        return Ok(bare(StatusCode::ACCEPTED));
+    };
+    let mut params = fields(params);
+    let desk = &asked.state.mcp.desk;
+    match method.as_str() {
+        "ping" => return Ok(answered(&id, Ok(Map::new()))),
+        "initialize" => {
+            let error = RpcError::new(INVALID_REQUEST, "this session has begun already");
+            return Ok(answered(&id, Err(error)));
+        }
+        "logging/setLevel" if desk.logs() => {
+            session.set_log_level(params.get("level").and_then(Value::as_str).unwrap_or("info"));
+            return Ok(answered(&id, Ok(Map::new())));
+        }
+        _ => {}
+    }
+    let meta = RequestMeta::take(&mut params).unwrap_or_default();
+    let (client, outs) = Client::new(session.client.clone());
+    let cancel = session.over.child_token();
+    let context = Context {
+        caller: caller(&asked)?,
+        revision: session.revision,
+        client,
+        given: Map::new(),
+        log_level: session.log_level(),
+        cancel: cancel.clone(),
+        progress_token: meta.progress_token().cloned(),
+        signed: Some(asked.signed.clone()),
+    };
+    let driven: Driven = desk.begin(context, (method, params), outs);
+    let noted = session.note(&id, &cancel);
+    let (state, signed) = (asked.state, asked.signed);
+    let way = Way::Session(session.clone(), noted);
+    let exchange = Exchange { state, signed, id, way };
+    Ok(stream::respond(exchange, driven, wants_events(&asked.headers)).await)
+}
+
+/// Who makes calls: as for every call over HTTP, in a session of the token's own if none is named.
+fn caller(asked: &Asked) -> Result<Caller, Problem> {
+    let (agent, session) = auth::names(&asked.headers)?;
+    let token = &asked.signed.token;
+    let own = match token.new.agents.as_deref() {
+        Some([only]) => Some(only.as_str()),
+        _ => None,
+    };
+    let usual = format!("{CHANNEL}:{}", token.id.short());
+    let names = (agent.or(own), session.or(Some(&usual)));
+    let caller = asked.signed.caller(&asked.state.gate.config(), names)?;
+    Ok(Caller { channel: Some(CHANNEL.into()), ..caller })
+}
+
+/// The session a request names, which must be there.
+fn session(asked: &Asked) -> Result<Option<Arc<Session>>, RpcError> {
+    let Some(id) = headers::only(&asked.headers, headers::SESSION)? else { return Ok(None) };
+    let found = asked.state.mcp.sessions.find(id, &asked.signed.hash);
+    let gone =
+        || RpcError::new(INVALID_REQUEST, "there is no such session; begin one with `initialize`");
+    found.map(Some).ok_or_else(gone)
+}
+
+fn id(message: &Message) -> Option<&Value> {
+    match message {
+        Message::Call(call) => call.id.as_ref(),
+        Message::Answer(_) => None,
+    }
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut kinds = accepted.flat_map(|value| value.split(','));
+    kinds.any(|kind| {
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        kind.eq_ignore_ascii_case("text/event-stream") || kind == "*/*"
+    })
+}
+
+/// A result of the stateless revision.
+fn whole(id: &Value, result: Map<String, Value>) -> Response {
+    answered(id, desk::complete(Ok(result)))
+}
+
+fn answered(id: &Value, answered: super::offer::Answered) -> Response {
+    json(StatusCode::OK, rpc::answer(Some(id), answered.map(Value::Object)))
+}
+
+pub(super) fn refused(status: StatusCode, id: Option<&Value>, error: RpcError) -> Response {
+    json(status, rpc::answer(id, Err(error)))
+}
+
+pub(super) fn json(status: StatusCode, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+fn bare(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,97 @@
+//! What a request says about itself and its client.
+
+use serde_json::{Map, Value};
+
+use super::revision::Revision;
+use crate::rpc::RpcError;
+
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// A client is called by no more letters than this.
+const MOST_NAME: usize = 64;
+
+/// Who a client says it is, and what it says it can do. Nothing is allowed because of it.
+#[derive(Debug, Clone, Default)]
+pub struct ClientInfo {
+    /// What it calls itself.
+    pub name: String,
+    capabilities: Map<String, Value>,
+}
+
+impl ClientInfo {
+    pub(super) fn new(info: Option<&Value>, capabilities: Map<String, Value>) -> Self {
+        let name = info.and_then(|info| info.get("name")).and_then(Value::as_str);
+        let name = name.unwrap_or("a client").chars().filter(|c| !c.is_control());
+        Self { name: name.take(MOST_NAME).collect(), capabilities }
+    }
+
+    /// Whether it has declared a capability.
+    pub fn has(&self, capability: &str) -> bool {
+        self.capabilities.get(capability).is_some_and(Value::is_object)
+    }
+
+    /// Whether it shows forms to its person; an empty declaration means that, too.
+    pub(super) fn shows_forms(&self) -> bool {
+        let declared = self.capabilities.get("elicitation").and_then(Value::as_object);
+        declared.is_some_and(|modes| modes.is_empty() || modes.contains_key("form"))
+    }
+
+    /// Whether anything can be asked of it.
+    pub(super) fn answers(&self) -> bool {
+        ["elicitation", "sampling", "roots"].iter().any(|capability| self.has(capability))
+    }
+}
+
+/// `_meta` of a request.
+#[derive(Debug, Default)]
+pub(super) struct RequestMeta(Map<String, Value>);
+
+impl RequestMeta {
+    /// Takes it out of the parameters.
+    pub(super) fn take(params: &mut Map<String, Value>) -> Option<Self> {
+        match params.remove("_meta") {
+            Some(Value::Object(meta)) => Some(Self(meta)),
+            _ => None,
+        }
+    }
+
+    /// Whether the parameters of a request name a revision there, without taking anything out.
+    pub(super) fn names_version(params: &Value) -> bool {
+        params.get("_meta").is_some_and(|meta| meta.get(VERSION).is_some())
+    }
+
+    /// The revision it names, if it names one.
+    pub(super) fn version(&self) -> Option<&str> {
+        self.0.get(VERSION).and_then(Value::as_str)
+    }
+
+    /// Names the request in notifications about its progress.
+    pub(super) fn progress_token(&self) -> Option<&Value> {
+        self.0.get("progressToken").filter(|token| token.is_string() || token.is_number())
+    }
+
+    pub(super) fn log_level(&self) -> Option<&str> {
+        self.0.get(LOG_LEVEL).and_then(Value::as_str)
+    }
+
+    /// The client, as every request of the stateless revision describes it.
+    pub(super) fn client(&mut self) -> Result<ClientInfo, RpcError> {
+        let Some(Value::Object(capabilities)) = self.0.remove(CAPABILITIES) else {
+            return Err(missing(CAPABILITIES));
+        };
+        Ok(ClientInfo::new(self.0.get(CLIENT), capabilities))
+    }
+}
+
+/// What is said of a request that does not describe itself.
+pub(super) fn no_meta() -> RpcError {
+    missing(VERSION)
+}
+
+fn missing(key: &str) -> RpcError {
+    let newest = Revision::V2026_07_28.name();
+    RpcError::wrong_params(format!("a request of revision {newest} needs `{key}` in `_meta`"))
+}

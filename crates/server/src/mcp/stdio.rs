@@ -1,0 +1,403 @@
+//! The protocol over standard input and output: one client, which started this process.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::StreamExt as _;
+use serde_json::{Map, Value};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    sync::mpsc,
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+use tool::{Caller, Clock, Digest};
+
+use super::{
+    client::{Ask, Client, Out},
+    desk::{self, Back, Described, Desk},
+    driven::{Driven, Step},
+    listen,
+    offer::{Answered, Context, Offer},
+    pending::Pending,
+    request::{ClientInfo, RequestMeta},
+    revision::Revision,
+    waiting::{Bound, Resumed},
+};
+use crate::{
+    ServerError,
+    events::fields,
+    rpc::{self, Call, Message, RpcError},
+};
+
+/// The longest message.
+const MOST_BYTES: usize = 12_000_000;
+/// So much is under way at once.
+const MOST_REQUESTS: usize = 64;
+/// So many messages wait to be written.
+const MOST_WAITING: usize = 64;
+
+/// One client on standard input and output.
+#[derive(Debug)]
+struct Stdio {
+    desk: Desk,
+    caller: Caller,
+    clock: Arc<dyn Clock>,
+    /// How long a request waits for its client to come back.
+    patience: Duration,
+    session: Mutex<Option<Begun>>,
+    pending: Pending,
+    requests: Mutex<HashMap<String, CancellationToken>>,
+    /// What is written.
+    out: mpsc::Sender<String>,
+}
+
+/// What a client said that begins with `initialize`.
+#[derive(Debug, Clone)]
+struct Begun {
+    revision: Revision,
+    client: Arc<ClientInfo>,
+    log_level: Option<String>,
+}
+
+/// Serves `offer` to whoever is at the other end of `input` and `output`, as `caller`, until the input
+/// ends. What is still under way then is stopped.
+pub async fn serve_stdio(
+    offer: Arc<dyn Offer>,
+    (caller, clock): (Caller, Arc<dyn Clock>),
+    patience: Duration,
+    (input, output): (impl AsyncBufRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
+) -> Result<(), ServerError> {
+    let (out, waiting) = mpsc::channel(MOST_WAITING);
+    let writing = tokio::spawn(write(output, waiting));
+    let stdio = Arc::new(Stdio {
+        desk: Desk::new(offer)?,
+        caller,
+        clock,
+        patience,
+        session: Mutex::default(),
+        pending: Pending::default(),
+        requests: Mutex::default(),
+        out,
+    });
+    stdio.read(input).await;
+    drop(stdio);
+    // What was answered before the end is still written.
+    let _ = writing.await;
+    Ok(())
+}
+
+async fn write(mut output: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<String>) {
+    while let Some(mut text) = waiting.recv().await {
+        text.push('\n');
+        let written = output.write_all(text.as_bytes()).await;
+        if written.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+impl Stdio {
+    async fn read(self: &Arc<Self>, mut lines: impl AsyncBufRead + Unpin) {
+        let mut tasks = JoinSet::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            while tasks.try_join_next().is_some() {}
+            let read = tokio::select! {
+                read = read_line(&mut lines, &mut line) => read,
+                () = self.out.closed() => break,
+            };
+            match read {
+                Ok(Line::Whole) => self.take(&line, &mut tasks).await,
+                Ok(Line::TooLong) => {
+                    let error = format!("a message is longer than {MOST_BYTES} bytes");
+                    self.answer(None, Err(RpcError::wrong_params(error))).await;
+                }
+                Ok(Line::End) | Err(_) => break,
+            }
+        }
+        tasks.shutdown().await;
+    }
+
+    /// Takes one message.
+    async fn take(self: &Arc<Self>, line: &[u8], tasks: &mut JoinSet<()>) {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return self.answer(None, Err(RpcError::new(-32700, "a message must be UTF-8"))).await;
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        match rpc::read(text) {
+            Err(Some(answer)) => drop(self.out.send(answer).await),
+            Err(None) => {}
+            Ok(Message::Answer(answer)) => self.pending.answered(&answer.id, answer.result),
+            Ok(Message::Call(Call { id: None, method, params })) => {
+                self.notified(&method, &params, tasks);
+            }
+            Ok(Message::Call(Call { id: Some(id), method, params })) => {
+                self.request(id, method, fields(params), tasks).await;
+            }
+        }
+    }
+
+    fn notified(self: &Arc<Self>, method: &str, params: &Value, tasks: &mut JoinSet<()>) {
+        match method {
+            "notifications/cancelled" => {
+                let id = params.get("requestId").map(Value::to_string).unwrap_or_default();
+                if let Some(cancel) = self.requests().get(&id) {
+                    cancel.cancel();
+                }
+            }
+            "notifications/initialized" => {
+                let stdio = self.clone();
+                tasks.spawn(async move {
+                    let mut told = listen::in_session(&stdio.desk, &stdio.caller);
+                    while let Some(text) = told.next().await {
+                        if stdio.out.send(text).await.is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            _ => {}
+        }
+    }
+
+    async fn request(
+        self: &Arc<Self>,
+        id: Value,
+        method: String,
+        params: Map<String, Value>,
+        tasks: &mut JoinSet<()>,
+    ) {
+        if let Some(answered) = self.at_once(&method, &params) {
+            return self.answer(Some(&id), answered).await;
+        }
+        if self.requests().len() >= MOST_REQUESTS {
+            let error =
+                RpcError::busy(format!("{MOST_REQUESTS} requests are under way; wait for one"));
+            return self.answer(Some(&id), Err(error)).await;
+        }
+        let cancel = CancellationToken::new();
+        // Noted before the next message is read, which may cancel it.
+        self.requests().insert(id.to_string(), cancel.clone());
+        let stdio = self.clone();
+        tasks.spawn(async move {
+            stdio.carry_out(&id, (method, params), cancel).await;
+            stdio.requests().remove(&id.to_string());
+        });
+    }
+
+    /// What is answered by the session itself.
+    fn at_once(&self, method: &str, params: &Map<String, Value>) -> Option<Answered> {
+        let meta = params.get("_meta").is_some();
+        if meta && RequestMeta::names_version(&Value::Object(params.clone())) {
+            return None;
+        }
+        match method {
+            "initialize" => Some(self.initialize(params)),
+            "ping" => Some(Ok(Map::new())),
+            "logging/setLevel" if self.desk.logs() => {
+                let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
+                if let Some(begun) = self.session().as_mut() {
+                    begun.log_level = Some(level.to_owned());
+                }
+                Some(Ok(Map::new()))
+            }
+            _ if self.session().is_none() => Some(Err(super::request::no_meta())),
+            _ => None,
+        }
+    }
+
+    fn initialize(&self, params: &Map<String, Value>) -> Answered {
+        let wanted = params.get("protocolVersion").and_then(Value::as_str);
+        let wanted = wanted
+            .ok_or_else(|| RpcError::wrong_params("`protocolVersion` must name a revision"))?;
+        let revision = Revision::agreed(wanted);
+        let capabilities = params.get("capabilities").cloned().map(fields).unwrap_or_default();
+        let client = Arc::new(ClientInfo::new(params.get("clientInfo"), capabilities));
+        *self.session() = Some(Begun { revision, client, log_level: None });
+        Ok(self.desk.initialize(revision))
+    }
+
+    /// Carries a request out and answers it.
+    async fn carry_out(
+        &self,
+        id: &Value,
+        (method, mut params): (String, Map<String, Value>),
+        cancel: CancellationToken,
+    ) {
+        let begun = self.session().clone();
+        if let Some(begun) = begun
+            && !RequestMeta::names_version(&Value::Object(params.clone()))
+        {
+            let meta = RequestMeta::take(&mut params).unwrap_or_default();
+            let (client, outs) = Client::new(begun.client);
+            let context = Context {
+                caller: self.caller.clone(),
+                revision: begun.revision,
+                client,
+                given: Map::new(),
+                log_level: begun.log_level,
+                cancel,
+                progress_token: meta.progress_token().cloned(),
+                signed: None,
+            };
+            let driven = self.desk.begin(context, (method, params), outs);
+            return self.in_session(id, driven).await;
+        }
+        let answered = self.stateless(id, (method, params), cancel).await;
+        self.answer(Some(id), desk::complete(answered)).await;
+    }
+
+    async fn in_session(&self, id: &Value, mut driven: Driven) {
+        loop {
+            match driven.step().await {
+                Step::Done(answered) => return self.answer(Some(id), answered).await,
+                Step::Out(Out::Tell(text)) => self.send(text).await,
+                Step::Out(Out::Ask(ask)) => {
+                    for text in self.pending.begin(ask) {
+                        self.send(text).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn stateless(
+        &self,
+        id: &Value,
+        (method, mut params): (String, Map<String, Value>),
+        cancel: CancellationToken,
+    ) -> Answered {
+        let meta = RequestMeta::take(&mut params);
+        let revision = desk::stateless(meta.as_ref())?;
+        let said = Described::read(meta.unwrap_or_default(), &method, &mut params)?;
+        if desk::is_gone(&method) {
+            return Err(RpcError::method_not_found(&method));
+        }
+        match method.as_str() {
+            "server/discover" => return Ok(self.desk.discover()),
+            "subscriptions/listen" => return self.tell(id, &params, &cancel).await,
+            _ => {}
+        }
+        let bound = Bound { who: Digest::of("stdio"), what: said.what };
+        if let Some(back) = said.back {
+            return self.come_back(back, bound).await;
+        }
+        let (client, outs) = Client::new(Arc::new(said.client));
+        let context = Context {
+            caller: self.caller.clone(),
+            revision,
+            client,
+            given: said.given,
+            log_level: said.log_level,
+            cancel,
+            progress_token: said.progress_token,
+            signed: None,
+        };
+        let driven = self.desk.begin(context, (method, params), outs);
+        self.drive(driven, bound).await
+    }
+
+    async fn drive(&self, mut driven: Driven, bound: Bound) -> Answered {
+        loop {
+            match driven.step().await {
+                Step::Done(answered) => return answered,
+                Step::Out(Out::Tell(text)) => self.send(text).await,
+                Step::Out(Out::Ask(ask)) => match self.park(driven, ask, bound) {
+                    Ok(told) => return Ok(told),
+                    Err(back) => driven = back,
+                },
+            }
+        }
+    }
+
+    async fn come_back(&self, back: Back, bound: Bound) -> Answered {
+        let taken = self.desk.waiting.take(&back.state, bound, self.clock.now()).await?;
+        match taken.resume(&back.answers) {
+            Resumed::Done(answered) => answered,
+            Resumed::GoesOn(driven) => self.drive(driven, bound).await,
+            Resumed::Again(driven, ask) => match self.park(driven, ask, bound) {
+                Ok(told) => Ok(told),
+                Err(driven) => self.drive(driven, bound).await,
+            },
+        }
+    }
+
+    /// Tells of changes until it is cancelled.
+    async fn tell(
+        &self,
+        id: &Value,
+        params: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Answered {
+        let mut told = listen::subscribed(&self.desk, &self.caller, (id, params))?;
+        loop {
+            tokio::select! {
+                Some(text) = told.next() => self.send(text).await,
+                () = cancel.cancelled() => return Ok(listen::ended(id)),
+            }
+        }
+    }
+
+    fn park(&self, driven: Driven, ask: Ask, bound: Bound) -> Result<Map<String, Value>, Driven> {
+        self.desk.waiting.park((driven, ask), bound, (self.clock.now(), self.patience))
+    }
+
+    async fn answer(&self, id: Option<&Value>, answered: Answered) {
+        self.send(rpc::answer(id, answered.map(Value::Object))).await;
+    }
+
+    async fn send(&self, text: String) {
+        // Who reads no more has ended it all.
+        let _ = self.out.send(text).await;
+    }
+
+    fn session(&self) -> MutexGuard<'_, Option<Begun>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was read.
+enum Line {
+    Whole,
+    /// It was passed over.
+    TooLong,
+    End,
+}
+
+/// Reads a line into `line`. What is too long is read to its end and dropped.
+async fn read_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+) -> std::io::Result<Line> {
+    let mut too_long = false;
+    loop {
+        let bytes = input.fill_buf().await?;
+        if bytes.is_empty() {
+            return Ok(if line.is_empty() || too_long { Line::End } else { Line::Whole });
+        }
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(bytes.len(), |end| end + 1);
+        if line.len() + taken > MOST_BYTES {
+            too_long = true;
+            line.clear();
+        }
+        if !too_long {
+            line.extend(bytes.iter().take(taken));
+        }
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(if too_long { Line::TooLong } else { Line::Whole });
+        }
+    }
+}

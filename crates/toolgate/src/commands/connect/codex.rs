@@ -1,0 +1,32 @@
+//! Codex: `config.toml`.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    client::{Client, NAME, Server, Token, VARIABLE, fields, nothing, usual},
+    format::Format,
+};
+
+pub(super) const CLIENT: Client = Client {
+    name: "codex",
+    title: "Codex",
+    format: Format::Toml,
+    file: |here| {
+        Ok(match here.named("CODEX_HOME")? {
+            Some(folder) => folder.join("config.toml"),
+            None => here.home()?.join(".codex/config.toml"),
+        })
+    },
+    path: &["mcp_servers", NAME],
+    entry,
+    more: nothing,
+    token: Token::Variable("${TOOLGATE_TOKEN}"),
+    then: "Start Codex again; `codex mcp list` shows it.",
+};
+
+fn entry(server: &Server) -> Map<String, Value> {
+    match server {
+        Server::Program { .. } => usual(server),
+        Server::Http { url, .. } => fields(json!({"url": url, "bearer_token_env_var": VARIABLE})),
+    }
+}

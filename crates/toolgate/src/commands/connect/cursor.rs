@@ -1,0 +1,19 @@
+//! Cursor: `mcp.json`.
+
+use super::{
+    client::{Client, NAME, Token, nothing, usual},
+    format::Format,
+    json_tree::Dialect,
+};
+
+pub(super) const CLIENT: Client = Client {
+    name: "cursor",
+    title: "Cursor",
+    format: Format::Json(Dialect::Jsonc),
+    file: |here| Ok(here.home()?.join(".cursor/mcp.json")),
+    path: &["mcpServers", NAME],
+    entry: usual,
+    more: nothing,
+    token: Token::Variable("${env:TOOLGATE_TOKEN}"),
+    then: "Start Cursor again, and switch `toolgate` on among its MCP servers.",
+};

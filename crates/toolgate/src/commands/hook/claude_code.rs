@@ -1,0 +1,195 @@
+//! A call of Claude Code, in our words, and what policy says about it.
+
+mod translate;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context as _, Result, bail};
+use gate::Check;
+use policy::{Decision, Verdict};
+use serde_json::{Value, json};
+use tool::{Place, Plan, ToolError};
+use toolgate::{Caller, Gate};
+
+use self::translate::{Meaning, translate};
+use super::as_written::doubt;
+use crate::{cli::Global, context};
+
+const CLIENT: &str = "claude-code";
+
+/// Tools of ours, as Claude Code names them.
+const OWN: &str = "mcp__toolgate__";
+
+/// What Claude Code says about a call.
+struct Asked {
+    session: String,
+    cwd: PathBuf,
+    name: String,
+    input: Value,
+    id: Option<String>,
+}
+
+/// What is answered, and what it rests on.
+struct Answer {
+    decision: Decision,
+    tool: Option<&'static str>,
+    plan: Option<Arc<Plan>>,
+}
+
+/// The answer to the call in `text`, recorded.
+pub(super) async fn answer(
+    global: &Global,
+    agent: &str,
+    workspace: Option<PathBuf>,
+    text: &str,
+) -> Result<Value> {
+    let asked = Asked::read(text)?;
+    let root = root(workspace, &asked.cwd)?;
+    let mut config = context::configuration(global)?;
+    // There is no sandbox around what Claude Code runs, whatever ours would be.
+    config.tools.exec.host.value = Place::Host;
+    config.agents.entry(agent.to_owned()).or_default().workspace = Some(root.clone().into());
+    let gate = context::gate(global, config, None)?;
+    let caller =
+        Caller { session: format!("{CLIENT}:{}", asked.session).into(), ..Caller::owner(agent) };
+    let answer = decide(&gate, &caller, &asked, &root).await;
+    let foreign = gate::Foreign {
+        client: CLIENT,
+        name: &asked.name,
+        tool: answer.tool,
+        args: &asked.input,
+        id: asked.id.clone(),
+        workspace: &root,
+        plan: answer.plan,
+        decision: &answer.decision,
+    };
+    gate.inner().record_foreign(&caller, foreign).await.context("cannot record the call")?;
+    Ok(said(&answer.decision))
+}
+
+impl Asked {
+    fn read(text: &str) -> Result<Self> {
+        let call = tool::parse_json(text).map_err(|problem| {
+            anyhow::anyhow!("the call on standard input cannot be read as JSON: {problem}")
+        })?;
+        let text = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
+        let event = text("hook_event_name");
+        if event.as_deref().is_some_and(|event| event != "PreToolUse") {
+            bail!("this hook is for `PreToolUse`, and for nothing else");
+        }
+        let wanted = |name: &str| {
+            let value = text(name).filter(|value| !value.is_empty());
+            value.with_context(|| format!("the call on standard input has no `{name}`"))
+        };
+        let cwd = PathBuf::from(wanted("cwd")?);
+        if !cwd.is_absolute() {
+            bail!("`cwd` of the call is no absolute path");
+        }
+        let input = call.get("tool_input").filter(|input| input.is_object()).cloned();
+        Ok(Self {
+            session: wanted("session_id")?,
+            cwd,
+            name: wanted("tool_name")?,
+            input: input.context("the call on standard input has no `tool_input`")?,
+            id: text("tool_use_id"),
+        })
+    }
+}
+
+/// The project: what was named, else what Claude Code says to its hooks, else the folder it is in.
+fn root(workspace: Option<PathBuf>, cwd: &Path) -> Result<PathBuf> {
+    let project = config::environment("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let project = project.filter(|folder| folder.is_absolute());
+    let folder = workspace.or(project).unwrap_or_else(|| cwd.to_owned());
+    fs::canonicalize(&folder).with_context(|| format!("there is no folder `{}`", folder.display()))
+}
+
+async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Answer {
+    if asked.name.starts_with(OWN) {
+        return Answer { decision: own(&asked.cwd, root), tool: None, plan: None };
+    }
+    let (tool, args) = match translate(&asked.name, &asked.input, &asked.cwd, root) {
+        Meaning::Call(tool, args) => (tool, args),
+        Meaning::Nothing => {
+            let reason = "it changes nothing but the list of Claude Code's own tasks";
+            let decision = Decision::new(Verdict::Allow, "hook.nothing", reason);
+            return Answer { decision, tool: None, plan: None };
+        }
+        Meaning::Unknown(why) => {
+            let decision = Decision::new(Verdict::Ask, "hook.unknown", why);
+            return Answer { decision, tool: None, plan: None };
+        }
+    };
+    let Check { decision, error, plan } = gate.check_openly(caller, tool, &args).await;
+    let decision = weakened(decision, error.as_ref());
+    let decision = outside(decision, plan.as_deref(), root);
+    Answer { decision, tool: Some(tool), plan }
+}
+
+/// What Toolgate could not even decide about is for the person at Claude Code to decide.
+fn weakened(decision: Decision, error: Option<&ToolError>) -> Decision {
+    let undecided = match error.map(ToolError::kind) {
+        Some("validation_error" | "internal_error") => true,
+        Some("tool_not_available") => !decision.rule.starts_with("policy."),
+        Some(_) | None => false,
+    };
+    if undecided {
+        return Decision::new(Verdict::Ask, "hook.unknown", decision.reason);
+    }
+    decision
+}
+
+/// A command runs there in a shell, as the person, with nothing around it: it is let through if it is
+/// harmless just as it is written, or if a person agreed to it on this machine before.
+fn outside(decision: Decision, plan: Option<&Plan>, root: &Path) -> Decision {
+    let Some(run) = plan.and_then(Plan::command) else { return decision };
+    if decision.verdict != Verdict::Allow || decision.rule.starts_with("approval:") {
+        return decision;
+    }
+    match doubt(run, root) {
+        None => decision,
+        Some(why) => Decision::new(
+            Verdict::Ask,
+            "hook.host",
+            format!("Claude Code runs it outside the sandbox: {why}"),
+        ),
+    }
+}
+
+/// Our own tools pass the gate anyway, if they are ours: a project can have a server of the same name.
+fn own(cwd: &Path, root: &Path) -> Decision {
+    let folders = cwd.ancestors().chain(root.ancestors());
+    if let Some(file) = folders.map(|folder| folder.join(".mcp.json")).find(|file| names_us(file)) {
+        let reason = format!("`{}` may have a server of its own called `toolgate`", file.display());
+        return Decision::new(Verdict::Ask, "hook.own", reason);
+    }
+    Decision::new(Verdict::Allow, "hook.own", "it passes the gate when it runs")
+}
+
+/// Whether a project's file has a server called like ours, or cannot be read.
+fn names_us(file: &Path) -> bool {
+    const MAX: u64 = 1024 * 1024;
+    match fs::metadata(file) {
+        Ok(known) if known.is_file() && known.len() <= MAX => {
+            let text = fs::read_to_string(file).ok();
+            let value = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            value.is_none_or(|value| value.pointer("/mcpServers/toolgate").is_some())
+        }
+        Ok(_) => true,
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    }
+}
+
+/// As Claude Code reads it.
+fn said(decision: &Decision) -> Value {
+    let Decision { verdict, rule, reason } = decision;
+    json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": verdict.name(),
+        "permissionDecisionReason": format!("Toolgate: {reason} (rule {rule})"),
+    }})
+}

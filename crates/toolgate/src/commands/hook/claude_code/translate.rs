@@ -1,0 +1,242 @@
+//! Claude Code's tools and arguments in our words.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+/// What a call of Claude Code means here.
+#[derive(Debug, PartialEq)]
+pub(super) enum Meaning {
+    /// The same as a call of this tool with these arguments.
+    Call(&'static str, Value),
+    /// It touches nothing outside Claude Code.
+    Nothing,
+    /// Nobody knows, for this reason.
+    Unknown(String),
+}
+
+/// A tool of Claude Code: its arguments, all of them, and what it means.
+struct Known {
+    name: &'static str,
+    args: &'static [&'static str],
+    means: fn(&Given<'_>) -> Option<(&'static str, Value)>,
+}
+
+/// What was given to a tool, and where.
+struct Given<'a> {
+    input: &'a Map<String, Value>,
+    cwd: &'a Path,
+    root: &'a Path,
+}
+
+/// Tools that keep Claude Code's own list of what is to be done. Not those that put something to the person:
+/// to allow them would be to answer.
+const TASKS: &[&str] = &["TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite"];
+
+const KNOWN: &[Known] = &[
+    Known {
+        name: "Bash",
+        args: &["command", "description", "run_in_background", "timeout"],
+        means: |given| {
+            let background = given.input.get("run_in_background").is_some_and(|on| *on != false);
+            // Nobody said `auto` with this in mind.
+            Some((
+                "exec",
+                json!({
+                    "command": given.text("command")?,
+                    "workdir": given.place(&given.cwd.to_string_lossy()),
+                    "background": background,
+                    "host": "host",
+                    "ask": "smart"
+                }),
+            ))
+        },
+    },
+    Known {
+        name: "Edit",
+        args: &["file_path", "old_string", "new_string", "replace_all"],
+        means: |given| {
+            Some((
+                "edit",
+                json!({
+                    "path": given.path("file_path")?,
+                    "oldText": given.text("old_string")?,
+                    "newText": given.text("new_string")?
+                }),
+            ))
+        },
+    },
+    Known {
+        name: "Glob",
+        args: &["pattern", "path"],
+        means: |given| {
+            Some((
+                "glob",
+                json!({
+                    "pattern": given.pattern("pattern")?,
+                    "path": given.path_or_here("path")?
+                }),
+            ))
+        },
+    },
+    Known {
+        name: "Grep",
+        args: &[
+            "pattern",
+            "path",
+            "glob",
+            "output_mode",
+            "-A",
+            "-B",
+            "-C",
+            "-i",
+            "-n",
+            "-o",
+            "context",
+            "head_limit",
+            "multiline",
+            "offset",
+            "type",
+        ],
+        means: |given| {
+            given.text("pattern")?;
+            // What it looks for does not matter, only where.
+            Some(("grep", json!({"pattern": "x", "path": given.path_or_here("path")?})))
+        },
+    },
+    Known {
+        name: "LS",
+        args: &["path", "ignore"],
+        means: |given| Some(("ls", json!({"path": given.path("path")?}))),
+    },
+    Known {
+        name: "MultiEdit",
+        args: &["file_path", "edits"],
+        means: |given| {
+            Some((
+                "edit",
+                json!({
+                    "path": given.path("file_path")?,
+                    "edits": given.edits()?
+                }),
+            ))
+        },
+    },
+    Known {
+        name: "NotebookEdit",
+        args: &["notebook_path", "cell_id", "cell_number", "cell_type", "edit_mode", "new_source"],
+        means: |given| {
+            Some((
+                "write",
+                json!({
+                    "path": given.path("notebook_path")?,
+                    "content": given.text("new_source").unwrap_or_default()
+                }),
+            ))
+        },
+    },
+    Known {
+        name: "Read",
+        args: &["file_path", "limit", "offset", "pages"],
+        means: |given| Some(("read", json!({"path": given.path("file_path")?}))),
+    },
+    Known {
+        name: "WebFetch",
+        args: &["url", "prompt"],
+        means: |given| Some(("http_request", json!({"url": given.text("url")?}))),
+    },
+    Known {
+        name: "WebSearch",
+        args: &["query", "allowed_domains", "blocked_domains"],
+        means: |given| Some(("web_search", json!({"query": given.text("query")?}))),
+    },
+    Known {
+        name: "Write",
+        args: &["file_path", "content"],
+        means: |given| {
+            Some((
+                "write",
+                json!({
+                    "path": given.path("file_path")?,
+                    "content": given.text("content")?
+                }),
+            ))
+        },
+    },
+];
+
+/// What a call of the tool `name` with `input` means.
+pub(super) fn translate(name: &str, input: &Value, cwd: &Path, root: &Path) -> Meaning {
+    if TASKS.contains(&name) {
+        return Meaning::Nothing;
+    }
+    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+        return Meaning::Unknown(format!("Toolgate does not know the tool `{name}`"));
+    };
+    let Some(input) = input.as_object() else {
+        return Meaning::Unknown(format!("the arguments of `{name}` are no object"));
+    };
+    if let Some(other) = input.keys().find(|key| !known.args.contains(&key.as_str())) {
+        return Meaning::Unknown(format!(
+            "Toolgate does not know the argument `{other}` of `{name}`"
+        ));
+    }
+    match (known.means)(&Given { input, cwd, root }) {
+        Some((tool, args)) => Meaning::Call(tool, args),
+        None => {
+            Meaning::Unknown(format!("Toolgate cannot tell what these arguments of `{name}` mean"))
+        }
+    }
+}
+
+impl Given<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.input.get(name).and_then(Value::as_str)
+    }
+
+    fn path(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|path| !path.is_empty()).map(|path| self.place(path))
+    }
+
+    fn path_or_here(&self, name: &str) -> Option<String> {
+        match self.input.get(name) {
+            Some(_) => self.path(name),
+            None => Some(self.place(&self.cwd.to_string_lossy())),
+        }
+    }
+
+    /// A pattern that stays beneath the folder it is looked for in.
+    fn pattern(&self, name: &str) -> Option<&str> {
+        let leaves = |pattern: &str| {
+            pattern.starts_with(['/', '~'])
+                || pattern.split(['/', '{', ',', '}']).any(|part| part == "..")
+        };
+        self.text(name).filter(|pattern| !leaves(pattern))
+    }
+
+    /// A path as our tools take it: within the workspace if it is there, else whole.
+    fn place(&self, path: &str) -> String {
+        let whole = self.cwd.join(path);
+        let beneath = whole.strip_prefix(self.root).map(Path::to_path_buf).ok();
+        // The folder may be called by a name that leads there through a link.
+        let beneath = beneath.or_else(|| {
+            let cwd = self.cwd.canonicalize().ok()?;
+            let inner = whole.strip_prefix(self.cwd).ok()?;
+            cwd.join(inner).strip_prefix(self.root).map(Path::to_path_buf).ok()
+        });
+        match beneath {
+            Some(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
+            Some(inner) => inner.to_string_lossy().into_owned(),
+            None => whole.to_string_lossy().into_owned(),
+        }
+    }
+
+    fn edits(&self) -> Option<Value> {
+        let edits = self.input.get("edits")?.as_array()?.iter();
+        let edits = edits.map(|edit| {
+            let text = |name: &str| edit.get(name).and_then(Value::as_str);
+            Some(json!({"oldText": text("old_string")?, "newText": text("new_string")?}))
+        });
+        edits.collect::<Option<Vec<_>>>().map(Value::from)
+    }
+}

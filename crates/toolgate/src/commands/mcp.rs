@@ -1,0 +1,166 @@
+//! `toolgate mcp`.
+
+use std::{
+    env,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use config::{Config, Loaded};
+use server::{
+    Events,
+    mcp::{Tools, serve_stdio},
+};
+use tokio::{
+    io::{BufReader, stdin, stdout},
+    net::TcpStream,
+};
+use toolgate::{Approver, BoxFuture, Caller, Question, Reply};
+use world::SystemClock;
+
+use super::{call::stopped, serve::listening};
+use crate::{
+    cli::{Global, Identity, duration},
+    context, output, question,
+};
+
+/// The channel of calls that come this way, for policy.
+const CHANNEL: &str = "mcp";
+/// So long it may take to find out whether a server is there.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Serve the tools to one MCP client, on standard input and output.
+///
+/// The client starts this by itself; `toolgate connect` tells it how. Questions about its calls are put to the
+/// person at the client, if the client can do that; else to whoever uses the page of `toolgate serve`, if it
+/// runs; else they are answered with no.
+#[derive(Debug, Args)]
+pub(crate) struct McpCommand {
+    /// Act as this agent.
+    #[arg(long, value_name = "A", default_value = "main")]
+    agent: String,
+    /// Act for this user instead of the owner. Nobody answers their questions here.
+    #[arg(long, value_name = "U")]
+    user: Option<String>,
+    /// The conversation the calls belong to.
+    #[arg(long, value_name = "S", default_value = "mcp")]
+    session: String,
+    /// The folder file tools work in; by default the agent's own, else the current one.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Leave a question that the client cannot put to anybody open for this long, so that `toolgate
+    /// approvals` elsewhere can answer it.
+    #[arg(long, value_name = "5m", value_parser = duration)]
+    wait: Option<Duration>,
+}
+
+impl McpCommand {
+    pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        let Self { agent, user, session, workspace, wait } = self;
+        let identity = Identity { agent, user, session, workspace };
+        let config = adapted(context::configuration(global)?, &identity, wait);
+        check_workspace(&config, &identity)?;
+        let patience = config.limits.approval_timeout.value;
+        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
+        let mut builder = context::builder(global, config)?;
+        // Inside a command of an agent nobody can be asked.
+        if context::person().is_ok() {
+            let place = context::data(global)?;
+            let global = Global { data: Some(place), ..global.clone() };
+            let asks = AtClient { events: events.clone(), waits: wait.is_some(), global };
+            builder = builder.approver(Arc::new(asks));
+        }
+        let gate = builder.build()?;
+        let _watch = context::configuration_place(global).map(|path| {
+            let identity = identity.clone();
+            gate.watch(&path, move |path| {
+                let Loaded { config, warnings } = config::load_with_warnings(path)?;
+                Ok(Loaded { config: adapted(config, &identity, wait), warnings })
+            })
+        });
+        let _agents = gate.watch_agents();
+        let _order = gate.keep_in_order();
+        let offer = Tools::new(gate.inner().clone(), events);
+        let caller = Caller { channel: Some(CHANNEL.into()), ..context::caller(&identity) };
+        let who = (caller, Arc::new(SystemClock) as _);
+        let ends = (BufReader::new(stdin()), stdout());
+        tokio::select! {
+            served = serve_stdio(offer, who, patience, ends) => served?,
+            () = stopped() => {}
+        }
+        gate.runner().shutdown().await;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {
+    let mut config = context::within(config, identity);
+    if let Some(wait) = wait {
+        config.limits.approval_timeout = wait.into();
+    }
+    config
+}
+
+/// Clients start programs in all sorts of places, and no agent should get a whole disk or a whole home to
+/// work in because of that.
+fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
+    let named = config.agents.get(&identity.agent).and_then(|agent| agent.workspace.as_ref());
+    if named.is_some() {
+        return Ok(());
+    }
+    let here = env::current_dir().context("the current folder cannot be found")?;
+    let home = config::environment("HOME");
+    if here == Path::new("/") || home.is_some_and(|home| here == Path::new(&home)) {
+        bail!(
+            "this was started in `{}`, which is too much for an agent to work in; name a folder with \
+             `--workspace DIR`, or in `agents.{}.workspace`",
+            here.display(),
+            identity.agent
+        );
+    }
+    Ok(())
+}
+
+/// Puts questions to the person at the client; if that cannot be, leaves them open for those who may answer
+/// elsewhere, if there are any.
+#[derive(Debug)]
+struct AtClient {
+    events: Arc<Events>,
+    waits: bool,
+    global: Global,
+}
+
+impl Approver for AtClient {
+    fn name(&self) -> &'static str {
+        "MCP client"
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            if let Some(answer) = self.events.asking().ask(question).await {
+                return Reply::Answered(answer);
+            }
+            if !self.waits && !is_served(&self.global).await {
+                let why = "it cannot put questions to anybody, and no `toolgate serve` runs";
+                return Reply::NobodyHere(why.to_owned());
+            }
+            let id = question.id.short();
+            output::note(format_args!(
+                "Waiting for an answer: `toolgate approvals allow {id}` or `deny {id}`."
+            ));
+            std::future::pending().await
+        })
+    }
+}
+
+/// Whether a server runs on the same data, on whose page somebody may answer.
+async fn is_served(global: &Global) -> bool {
+    let Ok(Some(address)) = listening(global) else { return false };
+    let connects = |address: SocketAddr| TcpStream::connect(address);
+    matches!(tokio::time::timeout(LOOK, connects(address)).await, Ok(Ok(_)))
+}
