@@ -1,10 +1,10 @@
 # `make` or `make help` shows what there is to do.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test check bench
+.PHONY: help run tour test check bench bench-mcp
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Build, and start the server
 	cargo run --locked --quiet -p toolgate -- serve
@@ -23,3 +23,8 @@ check: ## Formatting, lints and documentation, without warnings
 
 bench: ## Measure what the gate costs (release build; use an idle machine)
 	cargo run --locked --release --quiet -p toolgate -- bench
+
+bench-mcp: ## Compare a call over MCP with a bare rmcp server and FastMCP (FASTMCP=a Python that has it)
+	cargo build --locked --release --quiet -p toolgate
+	cargo run --locked --release --quiet --manifest-path bench/mcp/Cargo.toml -- \
+		--toolgate $${CARGO_TARGET_DIR:-target}/release/toolgate $(if $(FASTMCP),--fastmcp $(FASTMCP))
