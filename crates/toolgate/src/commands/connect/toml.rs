@@ -18,7 +18,9 @@ pub(super) fn put(
     for name in above {
         table = inside(table, name, Made::Silently)?;
     }
-    let table = inside(table, last, Made::WithHeader)?;
+    let apart =
+        if before.trim().is_empty() { Made::WithHeader("") } else { Made::WithHeader("\n") };
+    let table = inside(table, last, apart)?;
     for key in stale.iter().filter(|key| !entry.contains_key(**key)) {
         table.as_table_like_mut().map(|table| table.remove(key));
     }
@@ -72,7 +74,8 @@ fn read(text: &str) -> Result<DocumentMut, Mistake> {
 #[derive(Clone, Copy)]
 enum Made {
     Silently,
-    WithHeader,
+    /// With this before it.
+    WithHeader(&'static str),
 }
 
 fn inside<'a>(table: &'a mut Item, name: &str, made: Made) -> Result<&'a mut Item, Mistake> {
@@ -84,7 +87,7 @@ fn inside<'a>(table: &'a mut Item, name: &str, made: Made) -> Result<&'a mut Ite
             let mut new = Table::new();
             match made {
                 Made::Silently => new.set_implicit(true),
-                Made::WithHeader => new.decor_mut().set_prefix("\n"),
+                Made::WithHeader(before) => new.decor_mut().set_prefix(before),
             }
             Item::Table(new)
         };

@@ -127,6 +127,12 @@ async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Ans
     let Check { decision, error, plan } = gate.check_openly(caller, tool, &args).await;
     let decision = weakened(decision, error.as_ref());
     let decision = outside(decision, plan.as_deref(), root);
+    if decision.verdict != Verdict::Deny
+        && let Some(url) = asked.input.get("url").and_then(Value::as_str)
+    {
+        // What comes from there is not to be trusted, and the next call of the session should know.
+        let _ = gate.inner().distrust(caller, url).await;
+    }
     Answer { decision, tool: Some(tool), plan }
 }
 
