@@ -27,6 +27,10 @@ pub(super) enum Holds {
     Values,
     /// Any value.
     Any,
+    /// The dialect that every schema is written in here.
+    Dialect,
+    /// A name that a reference may point to.
+    Anchor,
     Text,
     Number,
     Count,
@@ -78,7 +82,36 @@ const KEYWORDS: &[(&str, Holds)] = &[
     ("uniqueItems", Holds::Bool),
 ];
 
+/// What is kept besides for whoever takes all of JSON Schema.
+const MORE: &[(&str, Holds)] = &[
+    ("$anchor", Holds::Anchor),
+    ("$comment", Holds::Text),
+    ("$schema", Holds::Dialect),
+    ("contentEncoding", Holds::Text),
+    ("contentMediaType", Holds::Text),
+    ("dependentSchemas", Holds::Named),
+    ("maxContains", Holds::Count),
+    ("minContains", Holds::Count),
+    ("readOnly", Holds::Bool),
+    ("unevaluatedItems", Holds::SchemaOrBool),
+    ("unevaluatedProperties", Holds::SchemaOrBool),
+    ("writeOnly", Holds::Bool),
+];
+
+/// Which keywords are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Those that a model can use.
+    Useful,
+    /// All, and whatever begins with `x-`.
+    All,
+}
+
 /// What the keyword holds, if it is one.
-pub(super) fn holds(keyword: &str) -> Option<Holds> {
-    KEYWORDS.iter().find(|(name, _)| *name == keyword).map(|(_, holds)| *holds)
+pub(super) fn holds(keyword: &str, words: Words) -> Option<Holds> {
+    let find = |table: &[(&str, Holds)]| {
+        table.iter().find(|(name, _)| *name == keyword).map(|(_, holds)| *holds)
+    };
+    let more = || find(MORE).or_else(|| keyword.starts_with("x-").then_some(Holds::Any));
+    find(KEYWORDS).or_else(|| (words == Words::All).then(more).flatten())
 }

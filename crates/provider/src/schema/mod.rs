@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 pub(crate) use tidy::target;
 
 use crate::Format;
+use keyword::Words;
 use tidy::{Keys, Refs, Tidy};
 
 /// Schemas inside of schemas that are looked at; what is deeper may be anything.
@@ -23,15 +24,15 @@ type Schema = Map<String, Value>;
 /// The schema as `format` takes it: an object with properties at the root, nothing the provider
 /// refuses.
 pub fn schema(format: Format, schema: &Value) -> Value {
-    let (refs, keys) = match format {
-        Format::OpenAi | Format::OpenAiResponses | Format::Anthropic => (Refs::Keep, Keys::Map),
-        Format::Gemini => (Refs::Inline, Keys::Map),
-        // Its clients map names themselves.
-        Format::Mcp => (Refs::Keep, Keys::Keep),
-    };
-    let plain = root::object(Tidy::new(schema, refs, keys).root());
-    let plain = if format == Format::Gemini { reduce::reduce(plain) } else { plain };
-    Value::Object(plain)
+    let useful = |refs| Tidy::new(schema, refs, Keys::Map, Words::Useful).root();
+    Value::Object(match format {
+        Format::OpenAi | Format::OpenAiResponses | Format::Anthropic => {
+            root::object(useful(Refs::Keep))
+        }
+        Format::Gemini => reduce::reduce(root::object(useful(Refs::Inline))),
+        // Its clients take all of JSON Schema, and map names themselves.
+        Format::Mcp => root::whole(Tidy::new(schema, Refs::Keep, Keys::Keep, Words::All).root()),
+    })
 }
 
 #[cfg(test)]

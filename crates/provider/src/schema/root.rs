@@ -27,6 +27,16 @@ pub(super) fn object(mut schema: Schema) -> Schema {
     root
 }
 
+/// The same for whoever takes all of JSON Schema: an object stays as it is.
+pub(super) fn whole(mut schema: Schema) -> Schema {
+    if !is_object(&schema) {
+        return object(schema);
+    }
+    schema.insert("type".to_owned(), json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    schema
+}
+
 /// Puts what `allOf`, `anyOf` and `oneOf` say about an object into the object itself.
 pub(super) fn flatten(schema: &mut Schema) {
     for key in ["allOf", "anyOf", "oneOf"] {

@@ -117,6 +117,33 @@ fn the_root_is_an_object_whatever_it_was() {
 }
 
 #[test]
+fn clients_of_mcp_get_all_of_json_schema() {
+    let whole = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {"a": {"$anchor": "a", "type": "object", "properties": {}}},
+        "type": "object",
+        "properties": {
+            "a": {"$ref": "#/$defs/a"},
+            "b": {"type": "string", "x-mcp-header": "B", "writeOnly": true},
+        },
+        "allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}],
+        "if": {"required": ["a"]},
+        "then": {"required": ["b"]},
+        "else": {"required": ["b", "c"]},
+        "unevaluatedProperties": false,
+    });
+    assert_eq!(schema(Format::Mcp, &whole), whole);
+    let odd = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://example.org/",
+        "$anchor": "not a name",
+        "properties": {"a": {"$ref": "https://example.org/a", "$schema": 1, "readOnly": "yes"}},
+    });
+    let expected = json!({"type": "object", "properties": {"a": {}}});
+    assert_eq!(schema(Format::Mcp, &odd), expected);
+}
+
+#[test]
 fn a_small_schema_that_means_a_huge_one_stays_small() {
     let mut definitions = Map::new();
     for n in 0..40 {
@@ -152,7 +179,8 @@ fn any_schema() -> impl Strategy<Value = Value> {
     ];
     let keys = "type|\\$ref|\\$defs|definitions|properties|items|prefixItems|anyOf|oneOf|allOf|not|\
                 enum|const|required|additionalProperties|minLength|minimum|pattern|description|\
-                nullable|default|if|[ab]|\\$x|a\\.b";
+                nullable|default|if|[ab]|\\$x|a\\.b|\\$anchor|\\$schema|x-y|dependentSchemas|\
+                unevaluatedProperties|minContains";
     leaf.prop_recursive(6, 64, 5, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),

@@ -4,9 +4,15 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::{DEPTH, Schema, keyword, keyword::Holds, types};
+use super::{
+    DEPTH, Schema, keyword,
+    keyword::{Holds, Words},
+    types,
+};
 use crate::names::wire_key;
 
+/// What schemas are written in here.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Schemas in all, once references are followed: a few that refer to each other can mean millions.
 const NODES: usize = 5_000;
 /// Text and values in all, for the same reason.
@@ -43,6 +49,7 @@ pub(super) struct Tidy<'a> {
     root: &'a Value,
     refs: Refs,
     keys: Keys,
+    words: Words,
     nodes: usize,
     bytes: usize,
     /// References that are being followed.
@@ -50,8 +57,8 @@ pub(super) struct Tidy<'a> {
 }
 
 impl<'a> Tidy<'a> {
-    pub(super) const fn new(root: &'a Value, refs: Refs, keys: Keys) -> Self {
-        Self { root, refs, keys, nodes: NODES, bytes: BYTES, open: Vec::new() }
+    pub(super) const fn new(root: &'a Value, refs: Refs, keys: Keys, words: Words) -> Self {
+        Self { root, refs, keys, words, nodes: NODES, bytes: BYTES, open: Vec::new() }
     }
 
     pub(super) fn root(mut self) -> Schema {
@@ -80,7 +87,7 @@ impl<'a> Tidy<'a> {
     fn object(&mut self, object: &'a Schema, depth: usize, place: Place) -> Schema {
         let mut tidy = Schema::new();
         for (key, value) in object {
-            if let Some(holds) = keyword::holds(key) {
+            if let Some(holds) = keyword::holds(key, self.words) {
                 self.keyword(&mut tidy, key, (holds, value), (depth, place));
             }
         }
@@ -103,6 +110,13 @@ impl<'a> Tidy<'a> {
             (Holds::SchemaOrBool | Holds::Bool, Value::Bool(_))
             | (Holds::Number, Value::Number(_)) => value.clone(),
             (Holds::Any, _) | (Holds::Text, Value::String(_)) if self.affords(value) => {
+                value.clone()
+            }
+            (Holds::Dialect, Value::String(dialect)) if depth == 0 && dialect == DIALECT => {
+                value.clone()
+            }
+            // What is put in the place of a reference must not have the same name again.
+            (Holds::Anchor, Value::String(name)) if self.open.is_empty() && is_anchor(name) => {
                 value.clone()
             }
             (Holds::Count, Value::Number(number)) if number.is_u64() => value.clone(),
@@ -212,6 +226,11 @@ pub(crate) fn target<'a>(root: &'a Value, at: &str) -> Option<&'a Value> {
 fn is_definition(at: &str) -> bool {
     let name = at.strip_prefix("#/$defs/").or_else(|| at.strip_prefix("#/definitions/"));
     name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+}
+
+fn is_anchor(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
 }
 
 /// Says what is only implied, and what some providers insist on.

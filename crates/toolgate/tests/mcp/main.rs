@@ -1,0 +1,38 @@
+//! The suite of the protocol's own project judges a server that has our transport, our authentication and our
+//! gate, and behind them the tools, resources and prompts that the suite asks for.
+//!
+//! Needs npm and a package registry the first time; what is installed is kept in the target folder.
+#![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
+
+mod fixture;
+mod forward;
+mod script;
+mod site;
+mod suite;
+mod tools;
+
+use site::Site;
+
+/// Scenarios that are run for information, and that must pass here nevertheless.
+const ALSO_STATELESS: [&str; 3] =
+    ["http-header-validation", "http-custom-header-server-validation", "json-schema-2020-12"];
+const ALSO_WITH_SESSIONS: [&str; 2] = ["json-schema-2020-12", "server-session-lifecycle"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stateless_revision_is_spoken_as_its_suite_wants() {
+    conforms("2026-07-28", 37, &ALSO_STATELESS).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_revision_with_sessions_is_spoken_as_its_suite_wants() {
+    conforms("2025-11-25", 30, &ALSO_WITH_SESSIONS).await;
+}
+
+async fn conforms(revision: &'static str, required: usize, also: &[&str]) {
+    let site = Site::new().await;
+    let url = site.url();
+    let verdict = tokio::task::spawn_blocking(move || suite::run(&url, revision)).await.unwrap();
+    verdict.demand(required, also);
+    site.settled().await;
+    site.recorded();
+}
