@@ -426,7 +426,8 @@ async fn own_prompt(agent: &config::Agent) -> Result<Option<String>, AgentError>
 }
 
 fn limits(agent: &config::Agent) -> Limits {
-    let config::Budget { calls, tokens, cost, time } = &agent.limits;
+    // The gate looks at the others.
+    let config::Budget { calls, tokens, cost, time, at_once: _, rate: _ } = &agent.limits;
     Limits {
         calls: calls.value.into(),
         tokens: tokens.value.into(),

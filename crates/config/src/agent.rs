@@ -1,6 +1,8 @@
 //! The section `agents.<id>`.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use tool::Rate;
 
 use crate::{Decimal, Layer, Names, ProfileName, Prompt, Spanned, Text};
 
@@ -40,6 +42,10 @@ pub struct Budget {
     pub cost: Option<Spanned<Decimal>>,
     /// Time, waiting for people included.
     pub time: Spanned<Duration>,
+    /// Calls that run at once for one user, whatever runs there are; unset is as for every agent.
+    pub at_once: Option<Spanned<NonZeroUsize>>,
+    /// How often one user may call tools through it; unset is no limit.
+    pub rate: Option<Spanned<Rate>>,
 }
 
 impl Default for Budget {
@@ -49,6 +55,8 @@ impl Default for Budget {
             tokens: 2_000_000.into(),
             cost: None,
             time: Duration::from_hours(1).into(),
+            at_once: None,
+            rate: None,
         }
     }
 }

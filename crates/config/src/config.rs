@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Agent, Hook, Limits, Provider, Secret, Server, Spanned, Store, Tools};
+use crate::{Agent, Hook, Limits, Provider, Secret, Server, Spanned, Store, Tools, User};
 
 /// What a configuration file says, or the defaults. The fields have the names of the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Config {
     pub tools: Tools,
     /// Agents that are treated in their own way, by id.
     pub agents: BTreeMap<String, Agent>,
+    /// Users that are treated in their own way, by id.
+    pub users: BTreeMap<String, User>,
     /// Providers of models: those with names of their own, and what is different about known ones.
     pub providers: BTreeMap<String, Provider>,
     /// Programs that see calls, by their number in the file.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use crate::{Agent, Config, Hook, Key, Layer, Provider, SafeBin, key::FindSlot};
+use crate::{Agent, Config, Hook, Key, Layer, Provider, SafeBin, User, key::FindSlot};
 
 /// Every key, by section.
 pub fn keys() -> &'static [Key] {
@@ -79,6 +79,7 @@ static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "for this agent when a model of this provider asks",
             |c, names| named(&mut agent(c, names).tools.by_provider, names)
         ),
+        USERS,
         REST,
         SERVER,
     ]
@@ -378,10 +379,49 @@ const AGENTS: &[Key] = &[
         &mut agent(c, names).limits.time
     }),
     key(
+        "agents.<id>.limits.at_once",
+        "",
+        "Calls of this agent that run at once for one user, instead of `limits.calls_per_agent`.",
+        |c, names| &mut agent(c, names).limits.at_once,
+    ),
+    key(
+        "agents.<id>.limits.rate",
+        "",
+        "How often one user may call tools through this agent; unset is no limit.",
+        |c, names| &mut agent(c, names).limits.rate,
+    ),
+    key(
         "agents.<id>.tools.profile",
         "",
         "The set of tools to start from for this agent, instead of `tools.profile`.",
         |c, names| &mut agent(c, names).tools.profile,
+    ),
+];
+
+const USERS: &[Key] = &[
+    key(
+        "users.<id>.limits.calls",
+        "",
+        "Calls of this user that run at once, instead of `limits.calls_per_user`.",
+        |c, names| &mut user(c, names).limits.calls,
+    ),
+    key(
+        "users.<id>.limits.rate",
+        "",
+        "How often this user may call tools, all together, instead of `limits.rate_per_user`.",
+        |c, names| &mut user(c, names).limits.rate,
+    ),
+    key(
+        "users.<id>.limits.connections",
+        "",
+        "WebSocket connections and open requests of this user at once, instead of `server.connections_per_user`.",
+        |c, names| &mut user(c, names).limits.connections,
+    ),
+    key(
+        "users.<id>.limits.runs",
+        "",
+        "Conversations of this user with agents that go on at once, instead of `server.runs`.",
+        |c, names| &mut user(c, names).limits.runs,
     ),
 ];
 
@@ -473,14 +513,29 @@ const REST: &[Key] = &[
         "How long a call of this tool may run; stronger than `limits.timeout`.",
         |c, _| &mut c.limits.timeouts,
     ),
-    key("limits.calls_per_agent", "10", "Calls of one agent that run at once.", |c, _| {
-        &mut c.limits.calls_per_agent
-    }),
+    key(
+        "limits.calls_per_agent",
+        "10",
+        "Calls of one agent that run at once for one user.",
+        |c, _| &mut c.limits.calls_per_agent,
+    ),
     key(
         "limits.waiting_per_agent",
         "100",
-        "Calls of one agent that wait for their turn; one more is refused.",
+        "Calls of one agent that wait for their turn for one user; one more is refused.",
         |c, _| &mut c.limits.waiting_per_agent,
+    ),
+    key(
+        "limits.calls_per_user",
+        "32",
+        "Calls of one member that run at once, whatever the agent; more wait. The owner is held back only by what `users.owner.limits` says.",
+        |c, _| &mut c.limits.calls_per_user,
+    ),
+    key(
+        "limits.rate_per_user",
+        r#""600/min""#,
+        "How often one member may call tools, all together. The owner is held back only by what `users.owner.limits` says.",
+        |c, _| &mut c.limits.rate_per_user,
     ),
     key("limits.calls_total", "256", "Calls of all agents that run at once.", |c, _| {
         &mut c.limits.calls_total
@@ -640,6 +695,12 @@ const SERVER: &[Key] = &[
         "Connections at once from one address; this machine itself may have all of them.",
         |c, _| &mut c.server.connections_per_peer,
     ),
+    key(
+        "server.connections_per_user",
+        "64",
+        "WebSocket connections and open requests of one member at once; one more is refused. The owner is held back only by what `users.owner.limits` says.",
+        |c, _| &mut c.server.connections_per_user,
+    ),
     key("server.ws_connections", "10000", "WebSocket connections at once.", |c, _| {
         &mut c.server.ws_connections
     }),
@@ -688,6 +749,11 @@ const fn key(path: &'static str, default: &'static str, help: &'static str, slot
 /// The agent that the first name names.
 fn agent<'a>(config: &'a mut Config, names: &[String]) -> &'a mut Agent {
     config.agents.entry(names.first().cloned().unwrap_or_default()).or_default()
+}
+
+/// The user that the first name names.
+fn user<'a>(config: &'a mut Config, names: &[String]) -> &'a mut User {
+    config.users.entry(names.first().cloned().unwrap_or_default()).or_default()
 }
 
 /// The hook that the first name numbers.

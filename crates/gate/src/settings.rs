@@ -1,10 +1,10 @@
 //! Configuration in the form the stages use it, replaced whole when it changes.
 
-use std::{borrow::Cow, collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use config::Config;
-use policy::{shell::SafeList, url::UrlRules};
-use tool::{Rate, Redact, ToolInfo};
+use policy::{Allowance, shell::SafeList, url::UrlRules};
+use tool::{Caller, Rate, Redact, ToolInfo};
 
 use crate::{
     definition::DefinitionLimits, redactor::Redactor, slots::SlotLimits, validate::ArgumentLimits,
@@ -16,7 +16,6 @@ pub(crate) struct Settings {
     pub(crate) generation: u64,
     pub(crate) config: Arc<Config>,
     pub(crate) redactor: Redactor,
-    pub(crate) slots: SlotLimits,
     pub(crate) arguments: ArgumentLimits,
     pub(crate) urls: UrlRules,
     pub(crate) safe: SafeList,
@@ -28,11 +27,6 @@ impl Settings {
         let limits = &config.limits;
         Self {
             generation,
-            slots: SlotLimits {
-                per_agent: limits.calls_per_agent.get(),
-                waiting_per_agent: limits.waiting_per_agent.value,
-                total: NonZeroUsize::get(limits.calls_total.value),
-            },
             arguments: ArgumentLimits {
                 string_bytes: size(limits.string_bytes.value),
                 large_string_bytes: size(limits.large_string_bytes.value),
@@ -57,6 +51,32 @@ impl Settings {
         let limits = &self.config.limits;
         let named = by_name(&limits.timeouts, tool);
         named.or(limits.timeout.as_ref()).map_or(tool.timeout, |timeout| timeout.value)
+    }
+
+    /// How many calls may run and wait for a caller.
+    pub(crate) fn slots(&self, caller: &Caller) -> SlotLimits {
+        let limits = &self.config.limits;
+        let agent = self.config.agents.get(&*caller.agent);
+        let at_once = agent.and_then(|agent| agent.limits.at_once.as_ref());
+        let per_agent = at_once.unwrap_or(&limits.calls_per_agent).value;
+        let user = Allowance::of(&self.config, &caller.user, caller.role);
+        SlotLimits {
+            per_agent: per_agent.get(),
+            waiting_per_agent: limits.waiting_per_agent.value,
+            per_user: user.calls.unwrap_or(usize::MAX),
+            total: limits.calls_total.value.get(),
+        }
+    }
+
+    /// How often a user may call anything.
+    pub(crate) fn user_rate(&self, caller: &Caller) -> Option<Rate> {
+        Allowance::of(&self.config, &caller.user, caller.role).rate
+    }
+
+    /// How often a user may call anything through the agent.
+    pub(crate) fn agent_rate(&self, caller: &Caller) -> Option<Rate> {
+        let agent = self.config.agents.get(&*caller.agent)?;
+        agent.limits.rate.as_ref().map(|rate| rate.value)
     }
 
     /// How often a user may call `tool`.

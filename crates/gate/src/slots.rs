@@ -12,12 +12,22 @@ use tool::ToolError;
 /// How many calls may run and wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlotLimits {
+    /// Of one agent for one user.
     pub(crate) per_agent: usize,
     pub(crate) waiting_per_agent: usize,
+    /// Of one user, whatever the agent.
+    pub(crate) per_user: usize,
     pub(crate) total: usize,
 }
 
-/// Hands out slots: first come first served for one agent, in turn between agents.
+/// Whose calls stand in one queue: a user's, by one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Lane {
+    pub(crate) user: Arc<str>,
+    pub(crate) agent: Arc<str>,
+}
+
+/// Hands out slots: first come first served in one lane, in turn between lanes.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     state: Mutex<State>,
@@ -26,14 +36,18 @@ pub(crate) struct Slots {
 #[derive(Debug, Default)]
 struct State {
     running: usize,
-    agents: HashMap<Arc<str>, Agent>,
-    // Agents that wait, each once; whoever was served goes to the back.
-    ring: VecDeque<Arc<str>>,
+    /// How many run for each user.
+    users: HashMap<Arc<str>, usize>,
+    lanes: HashMap<Lane, Queue>,
+    // Lanes in which somebody waits, each once; whoever was served goes to the back.
+    ring: VecDeque<Lane>,
 }
 
-#[derive(Debug, Default)]
-struct Agent {
+#[derive(Debug)]
+struct Queue {
     running: usize,
+    /// As they were when somebody came last.
+    limits: SlotLimits,
     waiting: VecDeque<oneshot::Sender<()>>,
 }
 
@@ -41,7 +55,7 @@ struct Agent {
 #[derive(Debug)]
 pub(crate) struct Slot {
     slots: Arc<Slots>,
-    agent: Arc<str>,
+    lane: Lane,
     limits: SlotLimits,
 }
 
@@ -49,13 +63,12 @@ impl Slots {
     /// Waits for a slot. Dropping the wait gives the place in the queue up.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
-        agent: &Arc<str>,
+        lane: Lane,
         limits: SlotLimits,
     ) -> Result<Slot, ToolError> {
-        let waiting = self.enter(agent, limits)?;
+        let waiting = self.enter(&lane, limits)?;
         // Made before the wait: a slot granted to a call that gave up is handed on by this drop.
-        let mut entered =
-            Entered { slots: self.clone(), agent: agent.clone(), limits, granted: waiting };
+        let mut entered = Entered { slots: self.clone(), lane, limits, granted: waiting };
         if let Some(granted) = &mut entered.granted {
             granted.await.map_err(ToolError::internal)?;
         }
@@ -66,50 +79,55 @@ impl Slots {
     /// Takes a slot at once, or a place in the queue.
     fn enter(
         &self,
-        agent: &Arc<str>,
+        lane: &Lane,
         limits: SlotLimits,
     ) -> Result<Option<oneshot::Receiver<()>>, ToolError> {
         let mut state = self.lock();
-        let free = state.running < limits.total;
-        let entry = state.agents.entry(agent.clone()).or_default();
-        if free && entry.running < limits.per_agent && entry.waiting.is_empty() {
-            entry.running += 1;
-            state.running += 1;
+        let free = state.running < limits.total && state.of_user(&lane.user) < limits.per_user;
+        let queue = state.lanes.entry(lane.clone()).or_insert_with(|| Queue {
+            running: 0,
+            limits,
+            waiting: VecDeque::new(),
+        });
+        queue.limits = limits;
+        if free && queue.running < limits.per_agent && queue.waiting.is_empty() {
+            queue.running += 1;
+            state.begin(&lane.user);
             return Ok(None);
         }
-        entry.waiting.retain(|waiting| !waiting.is_closed());
-        if entry.waiting.len() >= limits.waiting_per_agent {
+        queue.waiting.retain(|waiting| !waiting.is_closed());
+        if queue.waiting.len() >= limits.waiting_per_agent {
             return Err(ToolError::RateLimited {
-                reason: format!("{} calls of this agent are waiting already", entry.waiting.len()),
+                reason: format!("{} calls of this agent are waiting already", queue.waiting.len()),
                 retry_after: Duration::from_secs(1),
             });
         }
         let (grant, granted) = oneshot::channel();
-        entry.waiting.push_back(grant);
-        if !state.ring.contains(agent) {
-            state.ring.push_back(agent.clone());
+        queue.waiting.push_back(grant);
+        if !state.ring.contains(lane) {
+            state.ring.push_back(lane.clone());
         }
-        state.serve(limits);
+        state.serve(limits.total);
         Ok(Some(granted))
     }
 
-    fn leave(&self, agent: &Arc<str>, limits: SlotLimits) {
+    fn leave(&self, lane: &Lane, limits: SlotLimits) {
         let mut state = self.lock();
-        state.running = state.running.saturating_sub(1);
-        if let Some(entry) = state.agents.get_mut(agent) {
-            entry.running = entry.running.saturating_sub(1);
-            if entry.running == 0 && entry.waiting.is_empty() {
-                state.agents.remove(agent);
+        state.end(&lane.user);
+        if let Some(queue) = state.lanes.get_mut(lane) {
+            queue.running = queue.running.saturating_sub(1);
+            if queue.running == 0 && queue.waiting.is_empty() {
+                state.lanes.remove(lane);
             }
         }
-        state.serve(limits);
+        state.serve(limits.total);
     }
 
     /// How many calls run, and how many wait.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = self.lock();
         let still = |waiting: &&oneshot::Sender<()>| !waiting.is_closed();
-        let waiting = state.agents.values().flat_map(|agent| agent.waiting.iter().filter(still));
+        let waiting = state.lanes.values().flat_map(|queue| queue.waiting.iter().filter(still));
         (state.running, waiting.count())
     }
 
@@ -119,23 +137,45 @@ impl Slots {
 }
 
 impl State {
-    /// Grants what is free, one agent after the other.
-    fn serve(&mut self, limits: SlotLimits) {
+    fn of_user(&self, user: &str) -> usize {
+        self.users.get(user).copied().unwrap_or_default()
+    }
+
+    fn begin(&mut self, user: &Arc<str>) {
+        self.running += 1;
+        *self.users.entry(user.clone()).or_default() += 1;
+    }
+
+    fn end(&mut self, user: &Arc<str>) {
+        self.running = self.running.saturating_sub(1);
+        match self.users.get_mut(user) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => drop(self.users.remove(user)),
+        }
+    }
+
+    /// Grants what is free, one lane after the other.
+    fn serve(&mut self, total: usize) {
         let mut passed = 0;
-        while self.running < limits.total && passed < self.ring.len() {
-            let Some(agent) = self.ring.pop_front() else { return };
-            let Some(entry) = self.agents.get_mut(&agent) else { continue };
-            let served = entry.running < limits.per_agent && entry.grant();
-            self.running += usize::from(served);
+        while self.running < total && passed < self.ring.len() {
+            let Some(lane) = self.ring.pop_front() else { return };
+            let of_user = self.of_user(&lane.user);
+            let Some(queue) = self.lanes.get_mut(&lane) else { continue };
+            let SlotLimits { per_agent, per_user, .. } = queue.limits;
+            let served = queue.running < per_agent && of_user < per_user && queue.grant();
             passed = if served { 0 } else { passed + 1 };
-            if !entry.waiting.is_empty() {
-                self.ring.push_back(agent);
+            let empty = queue.waiting.is_empty();
+            if served {
+                self.begin(&lane.user);
+            }
+            if !empty {
+                self.ring.push_back(lane);
             }
         }
     }
 }
 
-impl Agent {
+impl Queue {
     /// Lets the first one go that still waits.
     fn grant(&mut self) -> bool {
         while let Some(grant) = self.waiting.pop_front() {
@@ -151,14 +191,14 @@ impl Agent {
 /// Somebody who has a slot or waits for one.
 struct Entered {
     slots: Arc<Slots>,
-    agent: Arc<str>,
+    lane: Lane,
     limits: SlotLimits,
     granted: Option<oneshot::Receiver<()>>,
 }
 
 impl Entered {
     fn into_slot(self) -> Slot {
-        Slot { slots: self.slots.clone(), agent: self.agent.clone(), limits: self.limits }
+        Slot { slots: self.slots.clone(), lane: self.lane.clone(), limits: self.limits }
     }
 }
 
@@ -168,7 +208,7 @@ impl Drop for Entered {
         if let Some(mut granted) = self.granted.take() {
             granted.close();
             if granted.try_recv().is_ok() {
-                self.slots.leave(&self.agent, self.limits);
+                self.slots.leave(&self.lane, self.limits);
             }
         }
     }
@@ -176,7 +216,7 @@ impl Drop for Entered {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.leave(&self.agent, self.limits);
+        self.slots.leave(&self.lane, self.limits);
     }
 }
 
@@ -184,24 +224,29 @@ impl Drop for Slot {
 mod tests {
     use super::*;
 
-    const LIMITS: SlotLimits = SlotLimits { per_agent: 2, waiting_per_agent: 3, total: 3 };
+    const LIMITS: SlotLimits =
+        SlotLimits { per_agent: 2, waiting_per_agent: 3, per_user: 10, total: 3 };
+
+    fn lane(user: &str, agent: &str) -> Lane {
+        Lane { user: user.into(), agent: agent.into() }
+    }
 
     #[tokio::test]
     async fn is_fair_between_agents_and_bounded() {
         let slots = Arc::new(Slots::default());
-        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
-        let first = slots.acquire(&a, LIMITS).await.unwrap();
-        let _second = slots.acquire(&a, LIMITS).await.unwrap();
+        let (a, b) = (lane("ada", "a"), lane("ada", "b"));
+        let first = slots.acquire(a.clone(), LIMITS).await.unwrap();
+        let _second = slots.acquire(a.clone(), LIMITS).await.unwrap();
         let mut waiting: Vec<_> = (0..3)
             .map(|_| {
                 let (slots, a) = (slots.clone(), a.clone());
-                tokio::spawn(async move { slots.acquire(&a, LIMITS).await })
+                tokio::spawn(async move { slots.acquire(a, LIMITS).await })
             })
             .collect();
         tokio::task::yield_now().await;
         // The queue of `a` is full, and `b` is served at once all the same.
-        assert_eq!(slots.acquire(&a, LIMITS).await.unwrap_err().kind(), "rate_limited");
-        let _b = slots.acquire(&b, LIMITS).await.unwrap();
+        assert_eq!(slots.acquire(a, LIMITS).await.unwrap_err().kind(), "rate_limited");
+        let _b = slots.acquire(b, LIMITS).await.unwrap();
         drop(first);
         let third = waiting.remove(0).await.unwrap().unwrap();
         // Whoever gives up waiting frees the place, and a slot that was granted is handed on.
@@ -210,5 +255,25 @@ mod tests {
         drop(third);
         drop(waiting.remove(0).await.unwrap().unwrap());
         assert_eq!(slots.lock().running, 2);
+    }
+
+    #[tokio::test]
+    async fn a_user_who_has_much_to_do_waits_and_nobody_else_does() {
+        let limits = SlotLimits { per_user: 2, total: 10, ..LIMITS };
+        let slots = Arc::new(Slots::default());
+        let one = slots.acquire(lane("ada", "a"), limits).await.unwrap();
+        let two = slots.acquire(lane("ada", "b"), limits).await.unwrap();
+        let third = slots.clone();
+        let third = tokio::spawn(async move { third.acquire(lane("ada", "c"), limits).await });
+        tokio::task::yield_now().await;
+        assert_eq!(slots.counts(), (2, 1));
+        // The same agent of another user has a queue of its own.
+        let other = slots.acquire(lane("bo", "a"), limits).await.unwrap();
+        drop(one);
+        let third = third.await.unwrap().unwrap();
+        drop((two, third, other));
+        let state = slots.lock();
+        assert_eq!((state.running, state.users.len(), state.lanes.len()), (0, 0, 0));
+        assert!(state.ring.is_empty());
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! Start from [`decide`], which answers for one call, and [`Rules`], which answers for one tool.
 
+mod allowance;
 mod catalogue;
 mod check;
 mod command;
@@ -21,6 +22,7 @@ mod untrusted;
 pub mod url;
 mod warnings;
 
+pub use allowance::Allowance;
 pub use catalogue::planned;
 pub use check::{Checked, CommandCheck, MISSING, Resolved, UrlCheck, check_path};
 pub use command::complete;

@@ -15,7 +15,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tool::ItemId;
 
-use crate::{auth::Signed, problem::in_full, state::State};
+use crate::{auth::Signed, per_user::Counted, problem::in_full, state::State};
 
 /// How often it is looked whether a token still works.
 const LOOK: Duration = Duration::from_millis(200);
@@ -47,9 +47,18 @@ pub(crate) struct Held {
     tokens: Tokens,
     id: ItemId,
     ended: CancellationToken,
+    /// What counts as long as it goes on.
+    counted: Option<Counted>,
 }
 
 impl Held {
+    /// Counted while it goes on.
+    pub(crate) fn with(self, counted: Option<Counted>) -> Self {
+        let mut held = self;
+        held.counted = counted;
+        held
+    }
+
     /// Returns when the token works no more.
     pub(crate) async fn ended(&self) {
         self.ended.cancelled().await;
@@ -94,7 +103,8 @@ impl Tokens {
             holders: 0,
         });
         entry.holders += 1;
-        Held { tokens: self.clone(), id: token.id.clone(), ended: entry.ended.clone() }
+        let (id, ended) = (token.id.clone(), entry.ended.clone());
+        Held { tokens: self.clone(), id, ended, counted: None }
     }
 
     /// Those that must be asked about, and whether there are new ones.

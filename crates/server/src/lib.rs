@@ -22,6 +22,7 @@ mod metrics;
 mod open_request;
 mod outer;
 mod patient;
+mod per_user;
 mod problem;
 mod rpc;
 mod running;

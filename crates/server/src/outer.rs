@@ -65,7 +65,8 @@ async fn answer(
         let (mut parts, body) = request.into_parts();
         let signed = signed(state, ends.peer.ip(), &parts, from).await?;
         *user = Some(signed.user().to_owned());
-        held = Some(state.held.hold(&signed));
+        let counted = signed.admit(state)?;
+        held = Some(state.held.hold(&signed).with(counted));
         parts.extensions.insert(signed);
         request = Request::from_parts(parts, body);
     }

@@ -27,7 +27,7 @@ use crate::{
     leaving,
     mcp::{Mcp, Offer},
     outer,
-    speaking::Runs,
+    per_user::PerUser,
     state::{Inner, Reload, State},
 };
 
@@ -90,7 +90,8 @@ impl Server {
             failures: Failures::default(),
             connections: Connections::default(),
             held: leaving::Tokens::default(),
-            speaking: Runs::default(),
+            speaking: PerUser::default(),
+            open: PerUser::default(),
             mcp: Mcp::new(offer)?,
             table: Table::default(),
             local,

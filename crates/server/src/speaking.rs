@@ -1,17 +1,15 @@
 //! How an agent is spoken to, whatever surface it came by.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use agent::{AgentError, Answer, Input, Sink};
+use policy::Allowance;
 use tokio_util::sync::CancellationToken;
 use tool::Caller;
 
 use crate::{
     auth::Signed,
+    per_user::Counted,
     problem::{Kind, Problem, in_full},
     state::State,
 };
@@ -20,39 +18,6 @@ use crate::{
 const LATER: Duration = Duration::from_secs(5);
 /// The status of a run that was stopped.
 const STOPPED: u16 = 499;
-
-/// How many runs of each user go on.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Runs(Arc<Mutex<HashMap<Arc<str>, usize>>>);
-
-/// A run that is counted until this is dropped.
-#[derive(Debug)]
-struct Counted {
-    runs: Runs,
-    user: Arc<str>,
-}
-
-impl Runs {
-    fn admit(&self, user: &Arc<str>, most: usize) -> Option<Counted> {
-        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = runs.get(user).copied().unwrap_or_default();
-        if own >= most {
-            return None;
-        }
-        runs.insert(user.clone(), own + 1);
-        Some(Counted { runs: self.clone(), user: user.clone() })
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        let mut runs = self.runs.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match runs.get_mut(&self.user) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(runs.remove(&self.user)),
-        }
-    }
-}
 
 /// Somebody who may speak to an agent now.
 #[derive(Debug)]
@@ -68,7 +33,7 @@ pub(crate) async fn begin(
     signed: &Signed,
     caller: Caller,
 ) -> Result<Speaking, Problem> {
-    let most = state.gate.config().server.runs.value.get();
+    let most = Allowance::of(&state.gate.config(), &caller.user, caller.role).runs;
     let counted = state.speaking.admit(&caller.user, most).ok_or_else(|| {
         let message = format!(
             "{most} conversations of yours go on already, which `server.runs` allows; wait for one"
@@ -199,21 +164,4 @@ pub(crate) fn said(message: String, model: Option<String>) -> Result<Input, Prob
         return Err(Problem::new(Kind::Invalid, "`message` is empty; say something"));
     }
     Ok(Input { model, ..Input::text(message) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_are_bounded_for_each_user_and_counted_back() {
-        let (runs, [ada, bo]) = (Runs::default(), ["ada", "bo"].map(Arc::from));
-        let first = runs.admit(&ada, 2).unwrap();
-        let second = runs.admit(&ada, 2).unwrap();
-        assert!(runs.admit(&ada, 2).is_none() && runs.admit(&bo, 2).is_some());
-        drop(first);
-        drop(runs.admit(&ada, 2).unwrap());
-        drop(second);
-        assert!(runs.0.lock().unwrap().is_empty());
-    }
 }

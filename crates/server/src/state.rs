@@ -20,7 +20,7 @@ use crate::{
     events::Events,
     leaving,
     mcp::Mcp,
-    speaking::Runs,
+    per_user::PerUser,
 };
 
 /// Takes over the agents that were made here, beside the configuration that holds. May block.
@@ -48,7 +48,9 @@ pub(crate) struct Inner {
     /// The tokens that something goes on with.
     pub(crate) held: leaving::Tokens,
     /// Who speaks to agents.
-    pub(crate) speaking: Runs,
+    pub(crate) speaking: PerUser,
+    /// Connections and requests that are open.
+    pub(crate) open: PerUser,
     /// What MCP clients speak to.
     pub(crate) mcp: Mcp,
     /// Every operation there is.

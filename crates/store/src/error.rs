@@ -44,17 +44,8 @@ pub enum StoreError {
     UnknownSession(SessionKey),
     #[error("there is an agent `{0}` already; choose another id")]
     AgentExists(String),
-    #[error("there is no user `{id}`; {}", near_or_how(near.as_deref()))]
-    UnknownUser { id: String, near: Option<String> },
-    #[error("there is a user `{0}` already; choose another id")]
-    UserExists(String),
-    #[error(
-        "user `{0}` was removed, and what is theirs is still there; choose another id, or let them come \
-         back with `toolgate users restore`"
-    )]
-    UserRemoved(String),
-    #[error("the owner cannot be removed")]
-    OwnerStays,
+    #[error(transparent)]
+    User(#[from] UserError),
     #[error("a user can have {most} {what} and no more; remove some first")]
     TooMany { what: &'static str, most: i64 },
     #[error("{0} was changed since; take that back first")]
@@ -90,6 +81,23 @@ impl From<StoreError> for ToolError {
         }
         Self::internal(error)
     }
+}
+
+/// Why nothing is done for or about a user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum UserError {
+    #[error("there is no user `{id}`; {}", near_or_how(near.as_deref()))]
+    Unknown { id: String, near: Option<String> },
+    #[error("there is a user `{0}` already; choose another id")]
+    Exists(String),
+    #[error(
+        "user `{0}` was removed, and what is theirs is still there; choose another id, or let them come \
+         back with `toolgate users restore`"
+    )]
+    Removed(String),
+    #[error("the owner cannot be removed")]
+    OwnerStays,
 }
 
 /// What to do about a user that is not there.

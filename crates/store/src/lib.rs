@@ -22,7 +22,7 @@ pub use db::{
     TokenKind, UntrustedFile, User, Wanted, Which, leave_questions, stored_agents,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
-pub use error::StoreError;
+pub use error::{StoreError, UserError};
 pub use journal::{
     Abandoned, Checkpoint, Durability, Ending, Entry, Filter, FirstBad, Intent, Journal, OpenCall,
     Record, Status, Verification,

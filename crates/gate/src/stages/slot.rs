@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tool::ToolResult;
+use tool::{Caller, ToolResult};
 
 use crate::{
     call::Call,
     pipeline::{Next, Stage},
     shared::Shared,
-    slots::Slot,
+    slots::{Lane, Slot},
 };
 
-/// Waits for the call's turn in its request and for a slot of its agent.
+/// Waits for the call's turn in its request, and for a slot of its agent and user.
 #[derive(Debug)]
 pub(crate) struct SlotStage(pub(crate) Arc<Shared>);
 
@@ -23,8 +23,10 @@ impl Stage for SlotStage {
             let effects = call.planned()?.plan().effects();
             Call::unless_stopped(&call.live, turn.wait(effects)).await?;
         }
-        let limits = self.0.settings.load().slots;
-        let wait = self.0.slots.acquire(&call.caller.agent, limits);
+        let limits = self.0.settings.load().slots(&call.caller);
+        let Caller { user, agent, .. } = &*call.caller;
+        let lane = Lane { user: user.clone(), agent: agent.clone() };
+        let wait = self.0.slots.acquire(lane, limits);
         let slot = Call::unless_stopped(&call.live, wait).await??;
         let held = call.slot.clone();
         *lock(&held) = Some(slot);

@@ -86,7 +86,7 @@ pub(crate) async fn list(
     let limit = paging::limit(wanted.limit).map_err(NotListed::Invalid)?;
     let db = state.gate.db().await?;
     let before = match wanted.cursor {
-        Some(cursor) => Some(place(db, &cursor).await?),
+        Some(cursor) => Some(place(state, signed, db, &cursor).await?),
         None => None,
     };
     let answers = which == Which::Pending && may_answer(state, signed);
@@ -97,11 +97,26 @@ pub(crate) async fn list(
     Ok(Approvals { approvals, next })
 }
 
-/// The question that a cursor names.
-async fn place(db: &Db, cursor: &str) -> Result<ApprovalId, NotListed> {
+/// The question that a cursor names, if somebody sees it: nobody learns of others.
+async fn place(
+    state: &State,
+    signed: &Signed,
+    db: &Db,
+    cursor: &str,
+) -> Result<ApprovalId, NotListed> {
     let none = || NotListed::Invalid(paging::NO_CURSOR.to_owned());
     let id: ApprovalId = cursor.parse().map_err(|_| none())?;
-    db.whole_id(&id).await.ok().filter(|whole| *whole == id).ok_or_else(none)
+    let found = db.approval(&id, state.now()).await?;
+    // One that was answered since the page before is still a place in the list.
+    let seen = |found: &Approval| may_answer(state, signed) || is_seen(state, signed, found);
+    found.filter(seen).map(|found| found.id).ok_or_else(none)
+}
+
+/// Whether somebody sees a question: one's own, and while they are open, those one may answer.
+pub(crate) fn is_seen(state: &State, signed: &Signed, approval: &Approval) -> bool {
+    let open = approval.status == ApprovalStatus::Pending;
+    let request = &approval.request;
+    signed.sees().covers(&request.user, &request.agent) || open && may_answer(state, signed)
 }
 
 /// Whether somebody may answer questions of others: the owner, or one of those the owner named.
@@ -132,11 +147,7 @@ impl Endpoint for Show {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Approval>, NotShown> {
         let (state, signed) = (&asked.state, &asked.signed);
         let found = state.gate.db().await?.approval(&given.path, state.now()).await?;
-        let seen = |approval: &Approval| {
-            let open = approval.status == ApprovalStatus::Pending;
-            let Approval { request, .. } = approval;
-            signed.sees().covers(&request.user, &request.agent) || open && may_answer(state, signed)
-        };
+        let seen = |approval: &Approval| is_seen(state, signed, approval);
         found.filter(seen).map(Json).ok_or_else(|| NotShown::NotFound(unknown(&given.path)))
     }
 }
@@ -204,6 +215,8 @@ pub(crate) async fn answer(
         async || Ok::<_, NotAnswered>(state.gate.db().await?.approval(id, state.now()).await?);
     let found = find().await?.ok_or_else(|| NotAnswered::NotFound(unknown(id)))?;
     let args = json!({"id": id, "decision": answer.decision.name(), "call": found.request.call});
+    // Who answers was told of it while it was open.
+    let seen = may_answer(state, signed) || is_seen(state, signed, &found);
     let (question, signed) = (Arc::new(found), signed.clone());
     let person = signed.person();
     let prepared = Box::new(Answered { state: state.clone(), signed, question, answer });
@@ -212,6 +225,8 @@ pub(crate) async fn answer(
     let after = find().await?;
     match (outcome, after) {
         (Outcome::Success { .. }, Some(approval)) => Ok(approval),
+        // It is recorded; and who does not see the question does not learn that there is one.
+        (Outcome::Error { .. }, _) if !seen => Err(NotAnswered::NotFound(unknown(id))),
         (Outcome::Error { error_type: "permission_denied", details, .. }, Some(approval))
             if details.get("rule").is_some_and(|rule| rule == TOO_LATE)
                 || approval.status != ApprovalStatus::Pending =>

@@ -40,7 +40,7 @@ use axum::{
 use self::route::{Route, opened, signed};
 pub(crate) use self::{
     agents::list as list_agents,
-    approvals::{Answering, Listing, answer, list as list_approvals, may_answer},
+    approvals::{Answering, Listing, answer, is_seen, list as list_approvals, may_answer},
     chat::format_at,
     endpoint::{Asked, Endpoint, Given, Open},
     input::{Empty, RawJson},

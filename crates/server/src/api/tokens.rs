@@ -56,7 +56,9 @@ impl Endpoint for List {
         let before: Option<ItemId> =
             cursor.map(|cursor| cursor.parse().map_err(|_| none())).transpose()?;
         if let Some(before) = &before {
-            db.token(before).await?.filter(|found| found.id == *before).ok_or_else(none)?;
+            // One of somebody else is as none: nobody learns which there are.
+            let own = |found: &Token| found.id == *before && is_own(signed, found);
+            db.token(before).await?.filter(own).ok_or_else(none)?;
         }
         // An agent's token is not told of the others.
         if !signed.is_person() {
@@ -66,6 +68,11 @@ impl Endpoint for List {
         let (tokens, next) = paging::cut(found, limit, |last| last.id.to_string());
         Ok(Json(Tokens { tokens, next }))
     }
+}
+
+/// Whether somebody may see and end a token.
+fn is_own(signed: &Signed, token: &Token) -> bool {
+    signed.is_owner() || token.new.user == signed.user()
 }
 
 /// A token that is wanted.
@@ -123,11 +130,11 @@ impl Endpoint for Add {
         let maker = Some(&*asked.signed.token).filter(|_| asked.signed.is_for_programs());
         let db = state.gate.db().await?;
         let about = db.add_token_of(maker, new, &secret.hash(), state.now()).await;
-        let about = about.map_err(|error| match error {
-            StoreError::UnknownUser { .. } | StoreError::UserRemoved(_) => {
-                NotAdded::Invalid(error.to_string())
+        let about = about.map_err(|error| {
+            if let StoreError::User(problem) = error {
+                return NotAdded::Invalid(problem.to_string());
             }
-            other => other.into(),
+            error.into()
         })?;
         Ok(Created(Added { token: secret.reveal().to_owned(), about }))
     }
@@ -205,7 +212,7 @@ impl Endpoint for Revoke {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Revoked>, NotRevoked> {
         let (db, signed) = (asked.state.gate.db().await?, &asked.signed);
-        let own = |token: &Token| signed.is_owner() || token.new.user == signed.user();
+        let own = |token: &Token| is_own(signed, token);
         let unknown = || {
             let message = "there is no such token that works; `GET /v1/tokens` lists them";
             NotRevoked::NotFound(message.to_owned())

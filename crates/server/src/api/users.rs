@@ -4,7 +4,7 @@ use axum::http::Method;
 use config::Config;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{RemovedUser, Scope, StoreError, User};
+use store::{RemovedUser, Scope, StoreError, User, UserError};
 use tool::Role;
 
 use super::{
@@ -109,12 +109,12 @@ impl Endpoint for Show {
 
 /// What was refused for a reason is the client's business.
 fn refused(error: StoreError) -> NoUser {
-    match error {
-        StoreError::UnknownUser { .. } => NoUser::NotFound(error.to_string()),
-        StoreError::UserExists(_) | StoreError::UserRemoved(_) | StoreError::OwnerStays => {
-            NoUser::Conflict(error.to_string())
+    let StoreError::User(problem) = error else { return error.into() };
+    match problem {
+        UserError::Unknown { .. } => NoUser::NotFound(problem.to_string()),
+        UserError::Exists(_) | UserError::Removed(_) | UserError::OwnerStays => {
+            NoUser::Conflict(problem.to_string())
         }
-        other => other.into(),
     }
 }
 

@@ -1,14 +1,19 @@
 //! What a token lets somebody do.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::http::HeaderMap;
 use config::Config;
-use store::{Scope, Token, TokenKind};
+use policy::Allowance;
+use store::{NewToken, Scope, Token, TokenKind};
 use tool::{Caller, Confined, Digest, Role, nearest};
 
 use super::Sees;
-use crate::problem::{Kind, Problem};
+use crate::{
+    per_user::Counted,
+    problem::{Kind, Problem},
+    state::State,
+};
 
 /// The header that names the agent a call is made by.
 const AGENT: &str = "toolgate-agent";
@@ -18,6 +23,8 @@ const SESSION: &str = "toolgate-session";
 const MAIN: &str = "main";
 /// The channel of calls that come one by one, for policy.
 const CHANNEL: &str = "http";
+/// When to come back if too much is open.
+const LATER: Duration = Duration::from_secs(1);
 /// Names are no longer.
 const MOST: usize = 128;
 
@@ -74,6 +81,22 @@ impl Signed {
         };
         let message = format!("this needs a token with the scope `{needed}`; {scopes}");
         Err(Problem::new(Kind::Forbidden, message))
+    }
+
+    /// Counts a connection or a request of theirs, if there may be one more.
+    pub(crate) fn admit(&self, state: &State) -> Result<Option<Counted>, Problem> {
+        let NewToken { user, role, .. } = &self.token.new;
+        let most = Allowance::of(&state.gate.config(), user, *role).connections;
+        let Some(most) = most else { return Ok(None) };
+        let counted = state.open.admit(&user.as_str().into(), most);
+        let counted = counted.ok_or_else(|| {
+            let message = format!(
+                "{most} connections and requests of yours are open already, which \
+                 `server.connections_per_user` allows; wait for one"
+            );
+            Problem::new(Kind::TooMany, message).after(LATER)
+        })?;
+        Ok(Some(counted))
     }
 
     /// What they see, are told of and may stop.

@@ -275,8 +275,10 @@ impl Connection {
         let mut ping = interval_at(Instant::now() + every, every);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (ending, ended) = (self.state.ending.clone(), self.state.ended.clone());
-        let Some(held) = self.signed.as_ref().map(|signed| self.state.held.hold(signed)) else {
-            return End::gone();
+        let Some(signed) = &self.signed else { return End::gone() };
+        let held = match signed.admit(&self.state) {
+            Ok(counted) => self.state.held.hold(signed).with(counted),
+            Err(problem) => return End::close(CloseCode::Again, problem.message()),
         };
         loop {
             if ending.is_cancelled() && self.requests.is_empty() {

@@ -228,6 +228,7 @@ async fn resolve(context: Context, mut params: Value, asking: Asking) -> Answere
     let kind = |rule: &str| {
         if is_permission(rule) { Asking::ForPermissions } else { Asking::AboutCalls }
     };
+    let found = found.filter(|found| api::is_seen(&state, &signed, found));
     if found.is_some_and(|found| kind(&found.request.rule) != asking) {
         let (other, method) = match asking {
             Asking::AboutCalls => ("asks for a permission", "permissions.resolve"),

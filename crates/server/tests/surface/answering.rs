@@ -201,19 +201,21 @@ async fn only_whom_the_owner_named_answers_and_never_about_their_own() {
     let approvers_agent = site.token(Who { agents: Some(&["helper"]), ..Who::member("ann") }).await;
     let ann = site.token(Who::member("ann")).await;
     let (call, question) = site.start_asking(&cy).await;
-    for (token, who, rule) in [
-        (&stranger, "dan", "approve:approval.approver"),
-        (&cy, "cy", "approve:approval.own"),
-        (&site.token(Who::member("cy")).await, "cy", "approve:approval.approver"),
-        (&owners_agent, "owner", "approve:approval.agent"),
-        (&approvers_agent, "ann", "approve:approval.agent"),
+    // Who does not see a question does not learn that there is one; it is recorded all the same.
+    let (refused, unseen) = ((403, "permission_denied", -32003), (404, "not_found", -32004));
+    for (token, who, rule, (status, kind, code)) in [
+        (&stranger, "dan", "approve:approval.approver", unseen),
+        (&cy, "cy", "approve:approval.own", refused),
+        (&site.token(Who::member("cy")).await, "cy", "approve:approval.approver", refused),
+        (&owners_agent, "owner", "approve:approval.agent", unseen),
+        (&approvers_agent, "ann", "approve:approval.agent", unseen),
     ] {
         let before = site.answers().len();
         let refused = site.answer(token, &question, json!({"decision": "allow_once"})).await;
-        assert_eq!(refused.error(), (403, "permission_denied".to_owned()), "{who} {rule}");
+        assert_eq!(refused.error(), (status, kind.to_owned()), "{who} {rule}");
         let mut socket = site.socket(token).await;
         let answer = json!({"id": question["id"], "decision": "allow_always"});
-        assert_eq!(socket.error("approvals.resolve", answer).await.0, -32003, "{who} {rule}");
+        assert_eq!(socket.error("approvals.resolve", answer).await.0, code, "{who} {rule}");
         let expected = (who.to_owned(), "permission_denied".to_owned(), rule.to_owned());
         assert_eq!(site.answers().split_off(before), [expected.clone(), expected]);
         assert_eq!(site.status(&question).await, "pending", "{who} {rule}");

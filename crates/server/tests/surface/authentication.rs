@@ -226,3 +226,79 @@ async fn too_many_wrong_tokens_wait_whatever_address_a_header_claims() {
     assert_eq!(send(site.request_as(&fresh, "GET", "/v1/tools")).await.status, 429);
     assert_eq!(send(site.anonymous("GET", "/healthz")).await.status, 200);
 }
+
+/// Every entrance at which a secret is looked at. One that is missing here is one that can be guessed at.
+#[derive(Debug, Clone, Copy)]
+enum Entrance {
+    Header(&'static str),
+    Cookie,
+    Link,
+    SocketHeader(&'static str),
+    SocketCookie,
+    SocketMessage,
+}
+
+const ENTRANCES: [Entrance; 9] = [
+    Entrance::Header("authorization"),
+    Entrance::Header("x-api-key"),
+    Entrance::Header("x-goog-api-key"),
+    Entrance::Cookie,
+    Entrance::Link,
+    Entrance::SocketHeader("authorization"),
+    Entrance::SocketHeader("x-api-key"),
+    Entrance::SocketCookie,
+    Entrance::SocketMessage,
+];
+
+impl Entrance {
+    /// How a wrong secret is answered, as an HTTP status.
+    async fn try_wrong(self, site: &Site, secret: &str) -> u16 {
+        let value = |name: &str| {
+            if name == "authorization" { format!("Bearer {secret}") } else { secret.to_owned() }
+        };
+        let cookie = format!("toolgate-{}={secret}", site.address.port());
+        let own = format!("http://{}", site.address);
+        let get = |name: &str, value: &str| site.anonymous("GET", "/v1/tools").header(name, value);
+        let open = async |headers: &[(&str, &str)]| site.open(headers).await.err().unwrap();
+        match self {
+            Self::Header(name) => send(get(name, &value(name))).await.status,
+            Self::Cookie => send(get("cookie", &cookie)).await.status,
+            Self::Link => {
+                let request = site.anonymous("POST", "/v1/sign-in").header("origin", &own);
+                send(request.json(&json!({"token": secret}))).await.status
+            }
+            Self::SocketHeader(name) => open(&[(name, &value(name))]).await,
+            Self::SocketCookie => open(&[("cookie", &cookie), ("origin", &own)]).await,
+            Self::SocketMessage => {
+                let mut socket = site.open(&[]).await.unwrap();
+                match socket.error("authenticate", json!({"token": secret})).await.0 {
+                    -32001 => 401,
+                    -32029 => 429,
+                    other => panic!("{other}"),
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_secrets_are_counted_together_whatever_the_entrance() {
+    // Each alone, and then all of them in turn.
+    let alone = ENTRANCES.iter().map(|entrance| vec![*entrance; 20]);
+    let turns = ENTRANCES.iter().copied().cycle().take(20).collect();
+    for tries in alone.chain([turns]) {
+        let site = Site::new().await;
+        for (number, entrance) in tries.iter().enumerate() {
+            let status = entrance.try_wrong(&site, &format!("tg_wrong{number}")).await;
+            assert_eq!(status, 401, "{number} {entrance:?}");
+        }
+        for entrance in ENTRANCES {
+            let status = entrance.try_wrong(&site, "tg_more").await;
+            assert_eq!(status, 429, "{entrance:?} after {:?}", tries[0]);
+        }
+        // Nobody learns now whether a secret works, not even of one that does.
+        assert_eq!(Entrance::Link.try_wrong(&site, &site.link().await).await, 429);
+        let fresh = site.token(Who::member("bo")).await;
+        assert_eq!(Entrance::SocketMessage.try_wrong(&site, &fresh).await, 429);
+    }
+}

@@ -142,6 +142,11 @@ impl Site {
         secret.reveal().to_owned()
     }
 
+    /// The store, as another process sees it.
+    pub(crate) async fn another_db(&self) -> store::Db {
+        store::Db::open(&self.folder.path().join("data")).await.unwrap()
+    }
+
     /// The secret of a new sign-in link.
     pub(crate) async fn link(&self) -> String {
         let secret = NewSecret::link().unwrap();

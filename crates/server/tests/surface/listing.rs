@@ -127,6 +127,7 @@ async fn a_member_sees_their_own() {
 async fn tokens_are_made_by_the_owner_and_shown_once() {
     let site = Site::new().await;
     let member = site.token(Who::member("bo")).await;
+    site.post("/v1/users", json!({"id": "cy"})).await;
     let made = site.post("/v1/tokens", json!({"name": "ci", "user": "cy", "expires": "1d"})).await;
     assert_eq!(made.status, 201, "{made:?}");
     let token = made.json()["token"].as_str().unwrap().to_owned();

@@ -9,7 +9,7 @@ use tool::{Role, nearest};
 
 use super::Db;
 use crate::{
-    StoreError,
+    StoreError, UserError,
     names::{named, of_role},
     time::{from_micros, micros, shown, shown_if_any},
 };
@@ -69,10 +69,8 @@ impl Db {
             .fetch_optional(&mut *write)
             .await?;
         if let Some(other) = found.as_ref().map(read).transpose()? {
-            return Err(match other.is_there() {
-                true => StoreError::UserExists(other.id),
-                false => StoreError::UserRemoved(other.id),
-            });
+            let known = if other.is_there() { UserError::Exists } else { UserError::Removed };
+            return Err(known(other.id).into());
         }
         sqlx::query("INSERT INTO users (id, name, role, created_at) VALUES (?, ?, ?, ?)")
             .bind(id)
@@ -155,7 +153,7 @@ impl Db {
         now: SystemTime,
     ) -> Result<RemovedUser, StoreError> {
         if id == OWNER {
-            return Err(StoreError::OwnerStays);
+            return Err(UserError::OwnerStays.into());
         }
         let mut write = self.begin().await?;
         existing(&mut write, id).await?;
@@ -200,7 +198,7 @@ impl Db {
         .await?;
         match row {
             Some(row) => read(&row),
-            None if self.user(id).await?.is_some() => Err(StoreError::UserExists(id.to_owned())),
+            None if self.user(id).await?.is_some() => Err(UserError::Exists(id.to_owned()).into()),
             None => {
                 let mut write = self.begin().await?;
                 Err(unknown(&mut write, id).await?)
@@ -220,7 +218,7 @@ pub(super) async fn existing(
         .await?;
     match found.as_ref().map(read).transpose()? {
         Some(user) if user.is_there() => Ok(user),
-        Some(user) => Err(StoreError::UserRemoved(user.id)),
+        Some(user) => Err(UserError::Removed(user.id).into()),
         None => Err(unknown(write, id).await?),
     }
 }
@@ -231,7 +229,7 @@ async fn unknown(write: &mut Transaction<'_, Sqlite>, id: &str) -> Result<StoreE
         .await?;
     let near = nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
     let id: String = id.chars().take(128).collect();
-    Ok(StoreError::UnknownUser { id: id.escape_debug().to_string(), near })
+    Ok(UserError::Unknown { id: id.escape_debug().to_string(), near }.into())
 }
 
 fn read(row: &SqliteRow) -> Result<User, StoreError> {

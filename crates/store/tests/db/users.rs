@@ -1,6 +1,6 @@
 //! Users.
 
-use store::{NewToken, StoreError, TokenKind};
+use store::{NewToken, StoreError, TokenKind, UserError};
 use tool::{Digest, Role};
 
 use crate::{LIMITS, Setup, at, question};
@@ -48,17 +48,23 @@ async fn an_id_is_one_users_for_good() {
     setup.db.add_user("ada", "Ada", at(1)).await.unwrap();
     for id in ["ada", "ADA"] {
         let error = setup.db.add_user(id, "other", at(2)).await.unwrap_err();
-        assert!(matches!(error, StoreError::UserExists(id) if id == "ada"));
+        assert!(matches!(error, StoreError::User(UserError::Exists(id)) if id == "ada"));
     }
     setup.db.remove_user("ada", "owner", at(3)).await.unwrap();
     let error = setup.db.add_user("ada", "other", at(4)).await.unwrap_err();
     assert!(error.to_string().starts_with("user `ada` was removed, and what is theirs"), "{error}");
     let error = setup.db.remove_user("ada", "owner", at(5)).await.unwrap_err();
-    assert!(matches!(error, StoreError::UserRemoved(_)));
+    assert!(matches!(error, StoreError::User(UserError::Removed(_))));
     let back = setup.db.restore_user("ada").await.unwrap();
     assert_eq!((back.name.as_str(), back.is_there()), ("Ada", true));
-    assert!(matches!(setup.db.restore_user("ada").await, Err(StoreError::UserExists(_))));
-    assert!(matches!(setup.db.restore_user("eve").await, Err(StoreError::UnknownUser { .. })));
+    assert!(matches!(
+        setup.db.restore_user("ada").await,
+        Err(StoreError::User(UserError::Exists(_)))
+    ));
+    assert!(matches!(
+        setup.db.restore_user("eve").await,
+        Err(StoreError::User(UserError::Unknown { .. }))
+    ));
     assert_eq!(setup.db.rename_user("ada", "Ada L.").await.unwrap().name, "Ada L.");
 }
 
@@ -80,7 +86,7 @@ async fn with_a_user_everything_of_theirs_ends_and_nothing_of_others() {
     let status = async |id| db.approval(id, now).await.unwrap().unwrap().status.name();
     assert_eq!((status(&mine).await, status(&theirs).await), ("withdrawn", "pending"));
     let error = db.add_token(token("ada"), &Digest::of("new"), now).await.unwrap_err();
-    assert!(matches!(error, StoreError::UserRemoved(_)));
+    assert!(matches!(error, StoreError::User(UserError::Removed(_))));
     assert_eq!(db.removed_users().await.unwrap(), ["ada"]);
     // What was theirs does not work again with them.
     db.restore_user("ada").await.unwrap();

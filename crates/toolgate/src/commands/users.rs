@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use config::Config;
 use serde::Serialize;
-use store::{RemovedUser, StoreError, User};
+use store::{RemovedUser, User, UserError};
 use toolgate::Role;
 
 use crate::{cli::Global, commands::Reader, context, output, visible::visible};
@@ -116,7 +116,7 @@ impl Users {
                     let known = db.users().await?;
                     let near = tool::nearest(&id, known.iter().map(|user| user.id.as_str()));
                     let near = near.map(str::to_owned);
-                    return Err(StoreError::UnknownUser { id: visible(&id), near }.into());
+                    return Err(UserError::Unknown { id: visible(&id), near }.into());
                 };
                 Shown::new(user, &config).print(json.into())?;
             }

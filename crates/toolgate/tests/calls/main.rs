@@ -18,6 +18,7 @@ mod keeping;
 mod outcomes;
 mod registry;
 mod reloading;
+mod sharing;
 mod stages;
 mod stopping;
 mod streaming;

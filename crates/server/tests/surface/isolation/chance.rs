@@ -1,0 +1,46 @@
+//! Chance that can be repeated.
+
+/// Numbers that look random, and are the same for one seed (`SplitMix64`).
+#[derive(Debug, Clone)]
+pub(super) struct Chance(u64);
+
+impl Chance {
+    /// With the seed that `TOOLGATE_SEED` says, or always the same one.
+    #[expect(clippy::print_stdout, reason = "who sees a test fail needs the seed")]
+    pub(super) fn of_the_day() -> Self {
+        let said = config::environment("TOOLGATE_SEED").and_then(|seed| seed.parse().ok());
+        let seed = said.unwrap_or(7);
+        println!("TOOLGATE_SEED={seed}");
+        Self(seed)
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One of them.
+    pub(super) fn one<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        let at = usize::try_from(self.number()).unwrap_or_default() % all.len();
+        &all[at]
+    }
+}
+
+/// What looks like `name` and names nothing: its last letters are others of the same kind.
+pub(super) fn twin(name: &str) -> String {
+    const KINDS: [&str; 3] = ["0123456789", "abcdef", "ghjkmnpqrstvwxyz"];
+    let from = name.chars().count().saturating_sub(6);
+    let next = |letter: char| {
+        let kind = KINDS.iter().find(|kind| kind.contains(letter));
+        let turned = kind.and_then(|kind| {
+            let at = kind.find(letter)?;
+            kind.chars().cycle().nth(at + 3)
+        });
+        turned.unwrap_or(letter)
+    };
+    let letters = name.chars().enumerate();
+    letters.map(|(at, letter)| if at < from { letter } else { next(letter) }).collect()
+}
