@@ -133,7 +133,7 @@ pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
         let error = RpcError::new(-32602, "`params` must be an object");
         return Err(id.map(|id| answer(Some(&id), Err(error))));
     }
-    Ok(Message::Call(Call { method, params, id }))
+    Ok(Message::Call(Call { id, method, params }))
 }
 
 /// A message that answers a request.

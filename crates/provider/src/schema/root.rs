@@ -34,6 +34,7 @@ pub(super) fn whole(mut schema: Schema) -> Schema {
     }
     schema.insert("type".to_owned(), json!("object"));
     schema.entry("properties").or_insert_with(|| json!({}));
+    declare_required(&mut schema);
     schema
 }
 

@@ -20,6 +20,10 @@ use crate::{ServerError, events::fields, rpc::RpcError};
 const GONE: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
+/// How much something that is logged matters, from the least on.
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What clients may want to tell their models.
@@ -85,6 +89,14 @@ impl Desk {
     pub(super) fn logs(&self) -> bool {
         self.offer.capabilities().get("logging").is_some()
     }
+}
+
+/// From which level on a client wants to be told what is logged.
+pub(super) fn level(params: &Map<String, Value>) -> Result<&str, RpcError> {
+    let level = params.get("level").and_then(Value::as_str);
+    level.filter(|level| LEVELS.contains(level)).ok_or_else(|| {
+        RpcError::wrong_params(format!("`level` must be one of {}", LEVELS.join(", ")))
+    })
 }
 
 /// Whether the stateless revision has a method no more.

@@ -41,11 +41,17 @@ impl RpcError {
     pub(super) fn unsupported_version(requested: &str) -> Self {
         let supported = Revision::ALL.map(Revision::name);
         let requested: String = requested.chars().take(100).collect();
-        let message = format!(
-            "revision `{}` is not spoken here; these are: {}",
-            requested.escape_debug(),
-            supported.join(", ")
-        );
+        let message = match Revision::find(&requested) {
+            Some(earlier) if !earlier.is_stateless() => {
+                format!("revision {requested} has sessions; begin one with `initialize`")
+            }
+            Some(_) => format!("revision {requested} has no sessions; send requests without one"),
+            None => format!(
+                "revision `{}` is not spoken here; these are: {}",
+                requested.escape_debug(),
+                supported.join(", ")
+            ),
+        };
         let data = json!({"supported": supported, "requested": requested});
         Self::new(UNSUPPORTED_VERSION, message).with_data(data)
     }

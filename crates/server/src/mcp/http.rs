@@ -23,7 +23,7 @@ use super::{
     request::{ClientInfo, RequestMeta},
     revision::Revision,
     sessions::{Most, Session},
-    stream,
+    stream::{self, Takes},
     waiting::{Bound, Resumed},
 };
 use crate::{
@@ -100,7 +100,7 @@ impl Endpoint for Listen {
         };
         let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
         let over = session.stream();
-        Ok(Sent(stream::told(asked.state, asked.signed, told, (over, None))))
+        Ok(Sent(stream::told(&asked.state, &asked.signed, told, (over, None))))
     }
 }
 
@@ -225,7 +225,7 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
             let last = desk::complete(Ok(listen::ended(&id)));
             let last = rpc::answer(Some(&id), last.map(Value::Object));
             let over = CancellationToken::new();
-            return Ok(stream::told(asked.state, asked.signed, told, (over, Some(last))));
+            return Ok(stream::told(&asked.state, &asked.signed, told, (over, Some(last))));
         }
         "tools/call" => check_arguments(&asked, &caller, &params)?,
         _ => {}
@@ -236,9 +236,9 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         id,
         way: Way::Stateless(bound),
     };
-    let streams = wants_events(&asked.headers);
+    let takes = takes(&asked.headers);
     if let Some(back) = said.back {
-        return Ok(come_back(exchange, back, streams).await?);
+        return Ok(come_back(exchange, back, takes).await?);
     }
     let (client, outs) = Client::new(Arc::new(said.client));
     let context = Context {
@@ -252,11 +252,11 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         signed: Some(asked.signed),
     };
     let driven = desk.begin(context, (method, params), outs);
-    Ok(stream::respond(exchange, driven, streams).await)
+    Ok(stream::respond(exchange, driven, takes).await)
 }
 
 /// Goes on with a request whose client comes back with answers.
-async fn come_back(exchange: Exchange, back: Back, streams: bool) -> Result<Response, RpcError> {
+async fn come_back(exchange: Exchange, back: Back, takes: Takes) -> Result<Response, RpcError> {
     let Way::Stateless(bound) = &exchange.way else {
         return Err(RpcError::wrong_params("`requestState` is not for sessions"));
     };
@@ -270,7 +270,7 @@ async fn come_back(exchange: Exchange, back: Back, streams: bool) -> Result<Resp
             Err(driven) => driven,
         },
     };
-    Ok(stream::respond(exchange, driven, streams).await)
+    Ok(stream::respond(exchange, driven, takes).await)
 }
 
 fn check_version(headers: &HeaderMap, meta: Option<&RequestMeta>) -> Result<(), RpcError> {
@@ -353,9 +353,12 @@ async fn in_session(
     session: &Arc<Session>,
     message: Message,
 ) -> Result<Response, NotTaken> {
-    let version = asked.headers.get(headers::VERSION).map(HeaderValue::to_str);
-    if version.is_some_and(|version| !version.is_ok_and(is_earlier)) {
-        let error = RpcError::unsupported_version("of another kind than the session's");
+    let refusal = match headers::only(&asked.headers, headers::VERSION) {
+        Ok(Some(version)) if !is_earlier(version) => Some(RpcError::unsupported_version(version)),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    if let Some(error) = refusal {
         return Ok(refused(StatusCode::BAD_REQUEST, id(&message), error));
     }
     let Call { id, method, params } = match message {
@@ -380,8 +383,8 @@ async fn in_session(
             return Ok(answered(&id, Err(error)));
         }
         "logging/setLevel" if desk.logs() => {
-            session.set_log_level(params.get("level").and_then(Value::as_str).unwrap_or("info"));
-            return Ok(answered(&id, Ok(Map::new())));
+            let level = desk::level(&params).map(|level| session.set_log_level(level));
+            return Ok(answered(&id, level.map(|()| Map::new())));
         }
         _ => {}
     }
@@ -403,7 +406,7 @@ async fn in_session(
     let (state, signed) = (asked.state, asked.signed);
     let way = Way::Session(session.clone(), noted);
     let exchange = Exchange { state, signed, id, way };
-    Ok(stream::respond(exchange, driven, wants_events(&asked.headers)).await)
+    Ok(stream::respond(exchange, driven, takes(&asked.headers)).await)
 }
 
 /// Who makes calls: as for every call over HTTP, in a session of the token's own if none is named.
@@ -436,13 +439,14 @@ fn id(message: &Message) -> Option<&Value> {
     }
 }
 
-fn wants_events(headers: &HeaderMap) -> bool {
+fn takes(headers: &HeaderMap) -> Takes {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut kinds = accepted.flat_map(|value| value.split(','));
-    kinds.any(|kind| {
+    let events = kinds.any(|kind| {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         kind.eq_ignore_ascii_case("text/event-stream") || kind == "*/*"
-    })
+    });
+    if events { Takes::Pieces } else { Takes::Whole }
 }
 
 /// A result of the stateless revision.

@@ -21,7 +21,7 @@ pub(super) fn in_session(desk: &Desk, caller: &Caller) -> BoxStream<'static, Str
         let told = told.contains(change);
         std::future::ready(told)
     });
-    changes.map(|change| notification(change.notification(), json!({}))).boxed()
+    changes.map(|change| notification(change.notification(), &json!({}))).boxed()
 }
 
 /// The same for a request `subscriptions/listen` with this id: first what is told, then that.
@@ -40,14 +40,14 @@ pub(super) fn subscribed(
     let meta = json!({SUBSCRIPTION: id});
     let first = notification(
         "notifications/subscriptions/acknowledged",
-        json!({"_meta": meta, "notifications": granted}),
+        &json!({"_meta": meta, "notifications": granted}),
     );
     let changes = desk.offer.changes(caller).filter(move |change| {
         let told = told.contains(change);
         std::future::ready(told)
     });
     let later =
-        changes.map(move |change| notification(change.notification(), json!({"_meta": meta})));
+        changes.map(move |change| notification(change.notification(), &json!({"_meta": meta})));
     Ok(stream::once(std::future::ready(first)).chain(later).boxed())
 }
 
@@ -56,6 +56,6 @@ pub(super) fn ended(id: &Value) -> Map<String, Value> {
     crate::events::fields(json!({"_meta": {SUBSCRIPTION: id}}))
 }
 
-fn notification(method: &str, params: Value) -> String {
+fn notification(method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }

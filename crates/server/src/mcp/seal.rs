@@ -11,13 +11,15 @@ use crate::ServerError;
 const ID: usize = 16;
 const UNTIL: usize = 8;
 const MAC: usize = 32;
+/// As long as a block of the hash, which is what its keys are made into.
+const KEY: usize = 64;
 
 /// Names a call that waits.
 pub(super) type WaitingId = [u8; ID];
 
 /// Makes and reads such names. Its key lives as long as the calls do: in this process only.
 pub(super) struct Seal {
-    key: [u8; 32],
+    key: [u8; KEY],
 }
 
 impl std::fmt::Debug for Seal {
@@ -53,9 +55,7 @@ impl Seal {
     }
 
     fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
-        // A key of any length will do.
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key)
-            .unwrap_or_else(|_| Hmac::<Sha256>::new(&Default::default()));
+        let mut mac = Hmac::<Sha256>::new(&self.key.into());
         mac.update(text);
         mac
     }

@@ -187,8 +187,12 @@ impl Stdio {
         self.requests().insert(id.to_string(), cancel.clone());
         let stdio = self.clone();
         tasks.spawn(async move {
-            stdio.carry_out(&id, (method, params), cancel).await;
+            let answered = stdio.carry_out(&id, (method, params), cancel.clone()).await;
             stdio.requests().remove(&id.to_string());
+            // Who has cancelled it does not wait for an answer.
+            if !cancel.is_cancelled() {
+                stdio.answer(Some(&id), answered).await;
+            }
         });
     }
 
@@ -202,11 +206,13 @@ impl Stdio {
             "initialize" => Some(self.initialize(params)),
             "ping" => Some(Ok(Map::new())),
             "logging/setLevel" if self.desk.logs() => {
-                let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
-                if let Some(begun) = self.session().as_mut() {
-                    begun.log_level = Some(level.to_owned());
-                }
-                Some(Ok(Map::new()))
+                let level = desk::level(params).map(str::to_owned);
+                Some(level.map(|level| {
+                    if let Some(begun) = self.session().as_mut() {
+                        begun.log_level = Some(level);
+                    }
+                    Map::new()
+                }))
             }
             _ if self.session().is_none() => Some(Err(super::request::no_meta())),
             _ => None,
@@ -224,13 +230,13 @@ impl Stdio {
         Ok(self.desk.initialize(revision))
     }
 
-    /// Carries a request out and answers it.
+    /// Carries a request out.
     async fn carry_out(
         &self,
         id: &Value,
         (method, mut params): (String, Map<String, Value>),
         cancel: CancellationToken,
-    ) {
+    ) -> Answered {
         let begun = self.session().clone();
         if let Some(begun) = begun
             && !RequestMeta::names_version(&Value::Object(params.clone()))
@@ -248,16 +254,15 @@ impl Stdio {
                 signed: None,
             };
             let driven = self.desk.begin(context, (method, params), outs);
-            return self.in_session(id, driven).await;
+            return self.in_session(driven).await;
         }
-        let answered = self.stateless(id, (method, params), cancel).await;
-        self.answer(Some(id), desk::complete(answered)).await;
+        desk::complete(self.stateless(id, (method, params), cancel).await)
     }
 
-    async fn in_session(&self, id: &Value, mut driven: Driven) {
+    async fn in_session(&self, mut driven: Driven) -> Answered {
         loop {
             match driven.step().await {
-                Step::Done(answered) => return self.answer(Some(id), answered).await,
+                Step::Done(answered) => return answered,
                 Step::Out(Out::Tell(text)) => self.send(text).await,
                 Step::Out(Out::Ask(ask)) => {
                     for text in self.pending.begin(ask) {

@@ -75,10 +75,20 @@ impl Watch {
     }
 }
 
+/// What a client takes for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Also one that comes piece by piece.
+    Pieces,
+    /// Only a whole one.
+    Whole,
+}
+
 /// Answers a request: at once if nothing is to be told before, else piece by piece, if the client takes
 /// that.
-pub(super) async fn respond(exchange: Exchange, mut driven: Driven, streams: bool) -> Response {
+pub(super) async fn respond(exchange: Exchange, mut driven: Driven, takes: Takes) -> Response {
     let mut watch = Watch::new(&exchange.state, &exchange.signed);
+    let streams = takes == Takes::Pieces;
     loop {
         tokio::select! {
             biased;
@@ -180,12 +190,12 @@ impl Streamed {
 
 /// What somebody is told for as long as they listen, their token works and it is not over.
 pub(super) fn told(
-    state: State,
-    signed: Signed,
+    state: &State,
+    signed: &Signed,
     texts: BoxStream<'static, String>,
     (over, last): (CancellationToken, Option<String>),
 ) -> Response {
-    let watch = Watch::new(&state, &signed);
+    let watch = Watch::new(state, signed);
     let telling = Telling { watch, texts, _over: over.clone().drop_guard(), over, last };
     events(stream::unfold(Some(telling), |telling| async move {
         let mut telling = telling?;
@@ -232,6 +242,8 @@ fn events(stream: impl stream::Stream<Item = Bytes> + Send + 'static) -> Respons
     let mut response = Response::new(Body::from_stream(stream.map(Ok::<_, Infallible>)));
     let kind = HeaderValue::from_static("text/event-stream");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    // Proxies that gather what they pass on would hold it back.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 

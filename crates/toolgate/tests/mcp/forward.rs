@@ -39,7 +39,7 @@ async fn requests(
 ) -> io::Result<()> {
     let mut head = String::new();
     while from.read_line(&mut head).await? > 0 {
-        head += &format!("authorization: Bearer {token}\r\n");
+        head.extend(["authorization: Bearer ", token, "\r\n"]);
         while !head.ends_with("\r\n\r\n") {
             if from.read_line(&mut head).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());

@@ -3,6 +3,7 @@
 //!
 //! Needs npm and a package registry the first time; what is installed is kept in the target folder.
 #![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
+#![expect(clippy::indexing_slicing, reason = "what is not there is `null`, and fails the test")]
 
 mod fixture;
 mod forward;

@@ -64,7 +64,8 @@ impl Site {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, settled).await.expect("requests are left waiting");
+        let settled = tokio::time::timeout(PATIENCE, settled).await;
+        assert!(settled.is_ok(), "requests are left waiting");
     }
 
     /// Every call of the suite stands in the journal, and the journal is whole.

@@ -105,29 +105,12 @@ impl Prepared for Made {
     }
 }
 
-/// What a tool does that needs the client, or returns what ours cannot.
+/// What a tool does that needs the client.
 fn script(name: &str, args: &Value) -> Script {
     let arg = |name: &str| args[name].as_str().unwrap_or_default();
     let text = json!({"type": "string"});
     let flag = json!({"type": "boolean"});
     match name {
-        "test_audio_content" => {
-            Script::content(vec![json!({"type": "audio", "data": SOUND, "mimeType": "audio/wav"})])
-        }
-        "test_embedded_resource" => Script::content(vec![json!({"type": "resource", "resource": {
-            "uri": "test://embedded-resource",
-            "mimeType": "text/plain",
-            "text": "This is an embedded resource content.",
-        }})]),
-        "test_multiple_content_types" => Script::content(vec![
-            text_block("Multiple content types test:"),
-            json!({"type": "image", "data": PIXEL, "mimeType": "image/png"}),
-            json!({"type": "resource", "resource": {
-                "uri": "test://mixed-content-resource",
-                "mimeType": "application/json",
-                "text": r#"{"test":"data","value":123}"#,
-            }}),
-        ]),
         "test_tool_with_logging" | "test_logging_tool" => {
             let logged =
                 ["Tool execution started", "Tool processing data", "Tool execution completed"];
@@ -190,8 +173,32 @@ fn script(name: &str, args: &Value) -> Script {
             ];
             Script::steps(steps, "Both:")
         }
+        other => Script::content(content(other, args)),
+    }
+}
+
+/// Kinds of content that no tool of ours returns.
+fn content(name: &str, args: &Value) -> Vec<Value> {
+    match name {
+        "test_audio_content" => {
+            vec![json!({"type": "audio", "data": SOUND, "mimeType": "audio/wav"})]
+        }
+        "test_embedded_resource" => vec![json!({"type": "resource", "resource": {
+            "uri": "test://embedded-resource",
+            "mimeType": "text/plain",
+            "text": "This is an embedded resource content.",
+        }})],
+        "test_multiple_content_types" => vec![
+            text_block("Multiple content types test:"),
+            json!({"type": "image", "data": PIXEL, "mimeType": "image/png"}),
+            json!({"type": "resource", "resource": {
+                "uri": "test://mixed-content-resource",
+                "mimeType": "application/json",
+                "text": r#"{"test":"data","value":123}"#,
+            }}),
+        ],
         // The rest is only looked at, or called for the way it comes.
-        other => Script::content(vec![text_block(&format!("{other} was called with {args}"))]),
+        other => vec![text_block(&format!("{other} was called with {args}"))],
     }
 }
 
