@@ -82,12 +82,17 @@ pub(crate) struct Connect {
     workspace: Option<PathBuf>,
 }
 
+/// What is to stand in a file, given the token.
+type Edits = Box<dyn Fn(&str) -> Vec<Edit>>;
+/// What a client connects to, given the token.
+type Reached = Box<dyn Fn(&str) -> Server>;
+
 /// A file, and what is to stand in it.
-struct Target<'a> {
+struct Target {
     path: PathBuf,
     format: Format,
     /// With this token, which is only known once it is made.
-    edits: Box<dyn Fn(&str) -> Vec<Edit> + 'a>,
+    edits: Edits,
     /// How the token comes to the client.
     token: Token,
     title: &'static str,
@@ -98,7 +103,7 @@ impl Connect {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let target = self.target(global)?;
         if self.print {
-            output::part(self.snippet(&target)?);
+            output::part(snippet(&target)?);
             return Ok(ExitCode::SUCCESS);
         }
         context::person()?;
@@ -108,7 +113,7 @@ impl Connect {
         self.put(global, &target).await
     }
 
-    fn target(&self, global: &Global) -> Result<Target<'static>> {
+    fn target(&self, global: &Global) -> Result<Target> {
         let here = Surroundings { variable: &config::environment, system: System::here() };
         let client = self.client.client();
         if self.hook {
@@ -142,11 +147,7 @@ impl Connect {
     }
 
     /// What it connects to, given a token.
-    fn server(
-        &self,
-        global: &Global,
-        client: &'static Client,
-    ) -> Result<Box<dyn Fn(&str) -> Server>> {
+    fn server(&self, global: &Global, client: &'static Client) -> Result<Reached> {
         if !self.is_remote() {
             let (command, args) = (program()?, self.arguments(global, &["mcp"])?);
             return Ok(Box::new(move |_| Server::Program {
@@ -213,17 +214,7 @@ impl Connect {
         Ok(all)
     }
 
-    /// What would be in a file with nothing else in it.
-    fn snippet(&self, target: &Target<'_>) -> Result<String> {
-        if target.token == Token::InFile {
-            output::note(format_args!("Put a token of `toolgate tokens add` in place of {TOKEN}."));
-        }
-        let text = target.format.put("", &(target.edits)(TOKEN));
-        let text = text.map_err(|mistake| anyhow::anyhow!(mistake.message))?;
-        Ok(text.trim_start_matches('\n').to_owned())
-    }
-
-    async fn put(&self, global: &Global, target: &Target<'_>) -> Result<ExitCode> {
+    async fn put(&self, global: &Global, target: &Target) -> Result<ExitCode> {
         let found = Found::read(&target.path)?;
         let new = self.changed(target, &found, TOKEN)?;
         if new == found.text {
@@ -264,7 +255,7 @@ impl Connect {
         Ok(ExitCode::SUCCESS)
     }
 
-    async fn take(&self, global: &Global, target: &Target<'_>) -> Result<ExitCode> {
+    async fn take(&self, global: &Global, target: &Target) -> Result<ExitCode> {
         let found = Found::read(&target.path)?;
         let edits = (target.edits)(TOKEN);
         let more =
@@ -295,7 +286,7 @@ impl Connect {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn changed(&self, target: &Target<'_>, found: &Found, token: &str) -> Result<String> {
+    fn changed(&self, target: &Target, found: &Found, token: &str) -> Result<String> {
         let edits = (target.edits)(token);
         target
             .format
@@ -304,17 +295,14 @@ impl Connect {
     }
 
     /// Where the file cannot be changed, and what its owner can do.
-    fn refusal(&self, target: &Target<'_>, found: &Found, mistake: &Mistake) -> anyhow::Error {
+    fn refusal(&self, target: &Target, found: &Found, mistake: &Mistake) -> anyhow::Error {
         let (line, column) = mistake.position(&found.text);
         let path = visible(&found.path.to_string_lossy());
         let message = visible(&mistake.message);
         let hint = if self.remove {
             "take `toolgate` out by hand".to_owned()
         } else {
-            format!(
-                "repair it, or put this in by hand:\n\n{}",
-                self.snippet(target).unwrap_or_default()
-            )
+            format!("repair it, or put this in by hand:\n\n{}", snippet(target).unwrap_or_default())
         };
         anyhow::anyhow!("{path}:{line}:{column}: {message}; nothing was changed: {hint}")
     }
@@ -340,7 +328,7 @@ impl Connect {
     }
 }
 
-fn say_done(target: &Target<'_>, path: &Path, copy: Option<&Path>) {
+fn say_done(target: &Target, path: &Path, copy: Option<&Path>) {
     let kept =
         copy.map(|copy| format!(" What was there is in `{}`.", visible(&copy.to_string_lossy())));
     output::line(format_args!(
@@ -367,6 +355,15 @@ fn say_token(token: Token, secret: &str) {
             output::note("This is its token, kept nowhere: the client asks for it once.");
         }
     }
+}
+
+/// What would be in a file with nothing else in it.
+fn snippet(target: &Target) -> Result<String> {
+    if target.token == Token::InFile {
+        output::note(format_args!("Put a token of `toolgate tokens add` in place of {TOKEN}."));
+    }
+    let text = target.format.put("", &(target.edits)(TOKEN));
+    text.map_err(|mistake| anyhow::anyhow!(mistake.message))
 }
 
 /// Where the program is that runs now.
@@ -428,5 +425,5 @@ pub(super) fn hook_snippet(
         agent,
         workspace,
     };
-    connect.snippet(&connect.target(global)?)
+    snippet(&connect.target(global)?)
 }

@@ -12,9 +12,11 @@ mod answering;
 mod asking;
 mod calling;
 mod checking;
+mod connecting;
 mod emergency;
 mod formats;
 mod helper;
+mod hooking;
 #[path = "../clients/http.rs"]
 mod http;
 mod operating;
@@ -22,3 +24,4 @@ mod remembering;
 mod serving;
 mod sessions;
 mod suggesting;
+mod users;

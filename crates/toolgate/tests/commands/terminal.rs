@@ -32,6 +32,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         plain("nobody_is_asked_if_the_answer_is_known", nobody_is_asked),
         plain("without_a_terminal_changes_are_dropped", without_a_terminal),
         plain("a_program_reaches_the_hosts_it_was_given", a_program_reaches_hosts),
+        plain(
+            "a_client_is_connected_if_the_person_says_so",
+            a_client_is_connected_if_the_person_says_so,
+        ),
     ]
 }
 
@@ -247,5 +251,17 @@ fn a_program_reaches_hosts() {
         assert_eq!(reached, expected, "{args:?}: {ran:?}");
         let refused = ran.stderr.contains(&format!("it wanted to reach `{other}`"));
         assert_eq!(refused, address == other, "{args:?}: {ran:?}");
+    }
+}
+
+fn a_client_is_connected_if_the_person_says_so() {
+    for (answer, expected) in [("y\n", true), ("\n", false), ("n\n", false)] {
+        let machine = Machine::new();
+        let mut person = Person::at(&machine, &["connect", "codex"]);
+        let shown = person.sees("[y] change it  [n] leave it (default): ");
+        assert!(shown.contains("+[mcp_servers.toolgate]"), "{shown}");
+        person.types(answer);
+        assert_eq!(person.ends(), i32::from(!expected), "{answer:?}");
+        assert_eq!(machine.path("home/.codex/config.toml").exists(), expected, "{answer:?}");
     }
 }

@@ -57,6 +57,14 @@ pub fn harmless(line: &str, known: Known<'_>) -> Judgement {
     }
 }
 
+/// Whether a line that is known to be harmless is so in any shell, too: nothing has to be added to any of its
+/// programs, and nothing of a repository switched off.
+pub fn is_bare(line: &str, known: Known<'_>) -> bool {
+    let plain = plain::split(line).unwrap_or_default();
+    let mut commands = plain.iter().flat_map(|step| &step.pipeline).peekable();
+    commands.peek().is_some() && commands.all(|one| table::is_bare(&one.words, known))
+}
+
 fn judge(line: &str, known: Known<'_>) -> Result<Harmless, String> {
     let commands = match analyse(line) {
         Analysis::Commands(commands) => commands,

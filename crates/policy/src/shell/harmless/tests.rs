@@ -1,4 +1,4 @@
-use super::{Judgement, Known, harmless, table};
+use super::{Judgement, Known, harmless, is_bare, table};
 
 fn judge(line: &str) -> Judgement {
     let find = |name: &str| Some(format!("/usr/bin/{name}"));
@@ -94,4 +94,25 @@ fn what_a_program_runs_is_trusted_too() {
         .map(|argv| argv.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str()))
         .collect();
     assert_eq!(paths, [Some("/usr/bin:/bin"), None, None]);
+}
+
+#[test]
+fn some_lines_are_harmless_only_with_what_is_added() {
+    let known =
+        Known { entries: &[], find: &|name| Some(format!("/usr/bin/{name}")), trusted: &[] };
+    for (line, expected) in [
+        ("ls -la", true),
+        ("cat a.txt | wc -l", true),
+        ("echo a; pwd", true),
+        ("git status", false),
+        ("ls && git log", false),
+        ("grep -r x .", false),
+        ("sed -n 1p a", false),
+        ("make", false),
+        ("cd x && ls", false),
+        ("ls $(touch x)", false),
+        ("", false),
+    ] {
+        assert_eq!(is_bare(line, known), expected, "{line}");
+    }
 }

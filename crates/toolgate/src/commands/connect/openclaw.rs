@@ -1,4 +1,4 @@
-//! OpenClaw: `openclaw.json`, which is JSON5.
+//! `OpenClaw`: `openclaw.json`, which is JSON5.
 
 use serde_json::{Map, Value};
 

@@ -109,7 +109,7 @@ fn set(table: &mut Item, key: &str, mut value: Value) {
             *old = value;
         }
         Some(old @ (Item::None | Item::Table(_) | Item::ArrayOfTables(_))) => {
-            *old = Item::Value(value)
+            *old = Item::Value(value);
         }
         None => drop(entries.insert(key, Item::Value(value))),
     }

@@ -22,31 +22,26 @@ pub(super) fn put(
     let indent = section.indent.clone().unwrap_or_else(|| "  ".to_owned());
     let new = block(name, entry, &indent);
     let mut lines: Vec<String> = file.lines.iter().map(|line| (*line).to_owned()).collect();
-    match file.child(&section, name) {
-        Some(range) => {
-            let old = lines.get(range.clone()).unwrap_or_default();
-            if old == new.as_slice() {
-                return Ok(text.to_owned());
-            }
-            let known = |line: &String| {
-                let key = line.trim_start().split(':').next().unwrap_or_default();
-                key.trim() == *name || OWN.contains(&key) || line.trim_start().starts_with("- ")
-            };
-            if !old.iter().all(known) {
-                let message = format!("`{outer}.{name}` holds more than Toolgate wrote");
-                return Err(Mistake { offset: file.offset(range.start), message });
-            }
-            lines.splice(range, new);
+    let Some(range) = file.child(&section, name) else {
+        if let Some(head) = lines.get_mut(section.line).filter(|_| section.is_empty_flow) {
+            *head = head.replacen("{}", "", 1).trim_end().to_owned();
         }
-        None => {
-            if section.is_empty_flow {
-                let line = lines.get(section.line).cloned().unwrap_or_default();
-                let head = line.replacen("{}", "", 1);
-                lines.splice(section.line..=section.line, [head.trim_end().to_owned()]);
-            }
-            lines.splice(section.end..section.end, new);
-        }
+        lines.splice(section.end..section.end, new);
+        return Ok(file.joined(&lines));
+    };
+    let old = lines.get(range.clone()).unwrap_or_default();
+    if old == new.as_slice() {
+        return Ok(text.to_owned());
     }
+    let known = |line: &String| {
+        let key = line.trim_start().split(':').next().unwrap_or_default();
+        key == *name || OWN.contains(&key) || line.trim_start().starts_with("- ")
+    };
+    if !old.iter().all(known) {
+        let message = format!("`{outer}.{name}` holds more than Toolgate wrote");
+        return Err(Mistake { offset: file.offset(range.start), message });
+    }
+    lines.splice(range, new);
     Ok(file.joined(&lines))
 }
 
@@ -170,8 +165,7 @@ impl<'a> File<'a> {
         let next = inside().find(|(at, line)| *at > start && at_level(line));
         let limit = next.map_or(section.end, |(at, _)| at);
         // What stands right above the next key is about that.
-        let last =
-            inside().filter(|(at, line)| (start..limit).contains(at) && is_content(line)).last();
+        let last = inside().rfind(|(at, line)| (start..limit).contains(at) && is_content(line));
         Some(start..last.map_or(start, |(at, _)| at) + 1)
     }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
+use config::Exec;
 use gate::Check;
 use policy::{Decision, Verdict};
 use serde_json::{Value, json};
@@ -126,7 +127,8 @@ async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Ans
     };
     let Check { decision, error, plan } = gate.check_openly(caller, tool, &args).await;
     let decision = weakened(decision, error.as_ref());
-    let decision = outside(decision, plan.as_deref(), root);
+    let decision = needing(decision, plan.as_deref());
+    let decision = outside(decision, plan.as_deref(), &gate.inner().config().tools.exec, root);
     if decision.verdict != Verdict::Deny
         && let Some(url) = asked.input.get("url").and_then(Value::as_str)
     {
@@ -149,14 +151,23 @@ fn weakened(decision: Decision, error: Option<&ToolError>) -> Decision {
     decision
 }
 
+/// A call that could not run here needs nothing here; there it may run all the same.
+fn needing(decision: Decision, plan: Option<&Plan>) -> Decision {
+    let needs = plan.is_some_and(|plan| !plan.needs().is_empty());
+    if decision.verdict != Verdict::Allow || needs {
+        return decision;
+    }
+    Decision::new(Verdict::Ask, "hook.unknown", "Toolgate cannot tell what it needs")
+}
+
 /// A command runs there in a shell, as the person, with nothing around it: it is let through if it is
 /// harmless just as it is written, or if a person agreed to it on this machine before.
-fn outside(decision: Decision, plan: Option<&Plan>, root: &Path) -> Decision {
+fn outside(decision: Decision, plan: Option<&Plan>, exec: &Exec, root: &Path) -> Decision {
     let Some(run) = plan.and_then(Plan::command) else { return decision };
     if decision.verdict != Verdict::Allow || decision.rule.starts_with("approval:") {
         return decision;
     }
-    match doubt(run, root) {
+    match doubt(run, exec, root) {
         None => decision,
         Some(why) => Decision::new(
             Verdict::Ask,

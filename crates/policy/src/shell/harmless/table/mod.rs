@@ -72,6 +72,23 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
     Err(reasons.into_iter().next().unwrap_or_else(unknown))
 }
 
+/// Whether the command `words` is harmless with nothing added to it.
+pub(super) fn is_bare(words: &[String], known: Known<'_>) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let Ok(name) = named(program, known) else { return false };
+    let entry = entries(name, arguments, known)
+        .find(|entry| executed(entry, name, arguments).is_ok())
+        .filter(|_| name != "git");
+    entry.is_some_and(|entry| {
+        entry.before.is_empty()
+            && entry.behind.is_empty()
+            && entry.env.is_empty()
+            && entry.reads.is_none()
+            && entry.builtin.is_none()
+            && entry.folder.is_none()
+    })
+}
+
 /// The name of the program; one with a folder must be in a trusted one.
 fn named<'a>(program: &'a str, known: Known<'_>) -> Result<&'a str, String> {
     let Some((folder, name)) = program.rsplit_once('/') else { return Ok(program) };

@@ -1,6 +1,6 @@
 //! Claude Code's tools and arguments in our words.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ const KNOWN: &[Known] = &[
                 "exec",
                 json!({
                     "command": given.text("command")?,
-                    "workdir": given.place(&given.cwd.to_string_lossy()),
+                    "workdir": given.here()?,
                     "background": background,
                     "host": "host",
                     "ask": "smart"
@@ -195,14 +195,18 @@ impl Given<'_> {
     }
 
     fn path(&self, name: &str) -> Option<String> {
-        self.text(name).filter(|path| !path.is_empty()).map(|path| self.place(path))
+        self.text(name).filter(|path| !path.is_empty()).and_then(|path| self.place(path))
     }
 
     fn path_or_here(&self, name: &str) -> Option<String> {
         match self.input.get(name) {
             Some(_) => self.path(name),
-            None => Some(self.place(&self.cwd.to_string_lossy())),
+            None => self.here(),
         }
+    }
+
+    fn here(&self) -> Option<String> {
+        self.place(&self.cwd.to_string_lossy())
     }
 
     /// A pattern that stays beneath the folder it is looked for in.
@@ -214,9 +218,13 @@ impl Given<'_> {
         self.text(name).filter(|pattern| !leaves(pattern))
     }
 
-    /// A path as our tools take it: within the workspace if it is there, else whole.
-    fn place(&self, path: &str) -> String {
+    /// A path as our tools take it: within the workspace if it is there, else whole. Nothing if it would be
+    /// another file to us.
+    fn place(&self, path: &str) -> Option<String> {
         let whole = self.cwd.join(path);
+        if whole.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
         let beneath = whole.strip_prefix(self.root).map(Path::to_path_buf).ok();
         // The folder may be called by a name that leads there through a link.
         let beneath = beneath.or_else(|| {
@@ -225,9 +233,13 @@ impl Given<'_> {
             cwd.join(inner).strip_prefix(self.root).map(Path::to_path_buf).ok()
         });
         match beneath {
-            Some(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
-            Some(inner) => inner.to_string_lossy().into_owned(),
-            None => whole.to_string_lossy().into_owned(),
+            Some(inner) if inner.as_os_str().is_empty() => Some(".".to_owned()),
+            Some(inner) => {
+                Some(inner.to_str()?.to_owned()).filter(|inner| !inner.starts_with("artifact:"))
+            }
+            // Our tools have a `/tmp` of their own.
+            None if whole.starts_with("/tmp") => None,
+            None => Some(whole.to_str()?.to_owned()),
         }
     }
 
