@@ -31,6 +31,7 @@ const CHANGEABLE: &[(&str, Holds)] = &[
 const REASONS: &[(&str, &str)] = &[
     ("hooks", "which programs see calls and stop them"),
     ("limits", "what calls may use up"),
+    ("users", "what users may use up"),
     ("providers", "where what agents say is sent, and with which key"),
     ("secrets", "where secrets are"),
     ("server", "who reaches the server"),

@@ -115,6 +115,7 @@ impl Site {
     }
 }
 
+/// multiuser-003, on every surface.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_child_can_do_nothing_that_its_parent_cannot_on_any_surface() {
     let (mut spawned, mut withheld, mut given) = (0, 0, 0);

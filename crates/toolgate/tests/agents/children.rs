@@ -5,6 +5,7 @@ use scripted::{Reply, Request};
 use serde_json::json;
 use store::{SessionChange, SessionKey};
 use tool::Sessions as _;
+use toolgate::{Caller, Confined};
 
 use crate::helper::{Setup, in_session, owner};
 
@@ -32,7 +33,9 @@ async fn a_parent_hears_what_its_child_found() {
     })
     .await;
     let answer = setup.say("find out").await;
-    assert_eq!(answer.text, "I wait for my helper.\n\nMy helper says: hello.");
+    // A helper that is quick has answered before anybody waits for it.
+    let said = answer.text.trim_start_matches("I wait for my helper.\n\n");
+    assert_eq!(said, "My helper says: hello.");
     let below = setup.gate.agents().children(&owner("main")).await.unwrap();
     assert_eq!(below.len(), 1);
     assert_eq!((below[0].label.as_deref(), &*below[0].state), (Some("r"), "idle"));
@@ -62,6 +65,56 @@ async fn a_child_has_only_what_it_was_left() {
             .map_or("none", |entry| entry.error_type.as_deref().unwrap_or("success"));
         assert_eq!(status, expected, "{spawn}");
         assert_eq!(setup.workspace().join("c.txt").exists(), expected == "success");
+    }
+}
+
+/// What became of the `write` of a child that the agent of `caller` starts as another agent.
+async fn of_a_childs_write(config: &str, caller: Caller) -> String {
+    let setup = Setup::answering(config, |request| match (is_child(request), results(request)) {
+        (true, 0) => Reply::call("write", json!({"path": "c.txt", "content": "x"})),
+        (false, 0) => Reply::call("sessions_spawn", json!({"task": "x", "agentId": "other"})),
+        (true | false, _) => Reply::text("done"),
+    })
+    .await;
+    setup.run(&caller, Input::text("go")).await.unwrap();
+    let entries = setup.gate.journal().entries(&store::Filter::default()).unwrap();
+    let of = |tool: &str| {
+        let found = entries.iter().find(|entry| entry.tool_name == tool);
+        let status = |entry: &store::Entry| entry.error_type.clone();
+        found.map_or("none".to_owned(), |entry| status(entry).unwrap_or("success".to_owned()))
+    };
+    assert_eq!(of("sessions_spawn"), "success");
+    of("write")
+}
+
+/// multiuser-002: who is in a sandbox starts nobody outside of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_child_is_as_confined_as_its_parent() {
+    let config = "tools.sandbox.deny = ['write']\ntools.subagents.agents = ['*']";
+    for (confined, expected) in
+        [(Confined::Free, "success"), (Confined::Sandboxed, "tool_not_available")]
+    {
+        let caller = Caller { confined, ..owner("main") };
+        assert_eq!(of_a_childs_write(config, caller).await, expected, "{confined:?}");
+    }
+}
+
+/// multiuser-003: a child has what both it and its parent have, and no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_child_has_no_tool_that_its_parent_lacks() {
+    let all = "tools.subagents.agents = ['*']";
+    for (agents, expected) in [
+        ("", "success"),
+        ("[agents.main]\ntools.deny = ['write']", "tool_not_available"),
+        ("[agents.other]\ntools.deny = ['write']", "tool_not_available"),
+        (
+            "[agents.main]\ntools.deny = ['write']\n[agents.other]\ntools.profile = 'full'\n\
+             tools.also_allow = ['write']",
+            "tool_not_available",
+        ),
+    ] {
+        let config = format!("{all}\n{agents}");
+        assert_eq!(of_a_childs_write(&config, owner("main")).await, expected, "{agents}");
     }
 }
 
