@@ -423,3 +423,41 @@ fn a_project_does_not_say_where_the_model_is() {
     theirs.set_nonblocking(true).unwrap();
     assert!(theirs.accept().is_err(), "somebody asked at the project's address");
 }
+
+/// What the guide shows for each client is what is printed.
+#[test]
+fn the_guide_shows_what_is_written() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = text(&top.join("docs/guide/connect.md"));
+    let machine = Machine::new();
+    let mut examples = 0;
+    for part in guide.split("```sh\ntoolgate connect ").skip(1) {
+        let (args, rest) = part.split_once("\n```\n").unwrap();
+        let (form, shown) =
+            rest.trim_start().strip_prefix("```").unwrap().split_once('\n').unwrap();
+        let shown = shown.split_once("\n```").unwrap().0;
+        let args: Vec<_> = args.split(' ').collect();
+        let ran = machine.run(&[&["connect"], args.as_slice(), &["--print"]].concat());
+        let printed = ran.stdout.replace(own(), "/usr/local/bin/toolgate");
+        match form {
+            "json" => {
+                let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+                assert_eq!(value(&printed), value(shown), "{args:?}");
+            }
+            // Keys without quotes are all that the guide makes use of.
+            "json5" => {
+                let bare =
+                    |text: &str| text.replace('"', "").split_whitespace().collect::<String>();
+                let sorted = |text: &str| {
+                    let mut letters: Vec<_> = bare(text).chars().collect();
+                    letters.sort_unstable();
+                    letters
+                };
+                assert_eq!(sorted(&printed), sorted(shown), "{args:?}");
+            }
+            _ => assert_eq!(printed.trim_end(), shown, "{args:?}"),
+        }
+        examples += 1;
+    }
+    assert_eq!(examples, CLIENTS.len() + 1);
+}

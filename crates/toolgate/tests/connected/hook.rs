@@ -28,21 +28,21 @@ pub(crate) async fn claude_code_asks(installed: &Installed) {
     assert!(!results.contains("root:"), "{results}");
     let entries = person.toolgate(&["history", "--tool", "hook", "--json"]);
     let entries: Value = serde_json::from_str(&entries).unwrap();
-    let decisions: Vec<_> =
-        entries.as_array().unwrap().iter().map(|one| one["decision"].as_str().unwrap()).collect();
+    let all = entries.as_array().unwrap().iter();
+    let mut decisions: Vec<_> = all.map(|one| one["decision"].as_str().unwrap()).collect();
+    decisions.sort_unstable();
     assert_eq!(decisions, ["allow", "deny"], "{entries}");
 }
 
-/// First a file that is not in the project, then one that is.
+/// A file that is not in the project, and one that is.
 fn next(request: &Request, allowed: &str) -> Reply {
-    let has_tools = request.body["tools"]
-        .as_array()
-        .is_some_and(|all| all.iter().any(|one| one["name"] == "Read"));
-    match (has_tools, results(&request.body).len()) {
-        (true, 0) => Reply::call("Read", json!({"file_path": "/etc/passwd"})),
-        (true, 1) => Reply::call("Read", json!({"file_path": allowed})),
-        _ => Reply::text("All done."),
+    let tools = request.body["tools"].as_array().into_iter().flatten();
+    let has_read = tools.into_iter().any(|one| one["name"] == "Read");
+    if has_read && results(&request.body).is_empty() {
+        let read = |path: &str| ("Read", json!({"file_path": path}));
+        return Reply::calls([read("/etc/passwd"), read(allowed)]);
     }
+    Reply::text("All done.")
 }
 
 /// What came of the calls so far.
