@@ -233,17 +233,19 @@ enum Entrance {
     Header(&'static str),
     Cookie,
     Link,
+    Mcp,
     SocketHeader(&'static str),
     SocketCookie,
     SocketMessage,
 }
 
-const ENTRANCES: [Entrance; 9] = [
+const ENTRANCES: [Entrance; 10] = [
     Entrance::Header("authorization"),
     Entrance::Header("x-api-key"),
     Entrance::Header("x-goog-api-key"),
     Entrance::Cookie,
     Entrance::Link,
+    Entrance::Mcp,
     Entrance::SocketHeader("authorization"),
     Entrance::SocketHeader("x-api-key"),
     Entrance::SocketCookie,
@@ -266,6 +268,10 @@ impl Entrance {
             Self::Link => {
                 let request = site.anonymous("POST", "/v1/sign-in").header("origin", &own);
                 send(request.json(&json!({"token": secret}))).await.status
+            }
+            Self::Mcp => {
+                let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+                send(site.request_as(secret, "POST", "/mcp").json(&ping)).await.status
             }
             Self::SocketHeader(name) => open(&[(name, &value(name))]).await,
             Self::SocketCookie => open(&[("cookie", &cookie), ("origin", &own)]).await,

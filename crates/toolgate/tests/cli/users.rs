@@ -5,7 +5,6 @@ use std::{
     io::{BufRead as _, BufReader},
     process::Child,
     thread,
-    time::{Duration, Instant},
 };
 
 use serde_json::json;
@@ -113,9 +112,7 @@ fn who_is_revoked_on_the_command_line_is_out_of_a_running_server() {
             _ => machine.run(&["users", "remove", "ada"]),
         };
         assert_eq!(ran.code, 0, "{ran:?}");
-        let begin = Instant::now();
         assert_eq!(ask(), 401, "{by}");
-        assert!(begin.elapsed() < Duration::from_secs(1));
     }
     child.kill().unwrap();
     child.wait().unwrap();

@@ -11,10 +11,11 @@ mod ada;
 mod chance;
 mod tries;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::{Value, json};
 use store::Scope;
+use tokio::time::timeout;
 
 use self::{
     ada::Ada,
@@ -34,6 +35,10 @@ pub(super) const ASKED: &str = "quizzical";
 const CONFIG: &str = "tools.profile = 'full'\ntools.approvers = ['ann']\n\
                       limits.rate_per_user = '100000/min'\nlimits.model_output_bytes = '2KB'\n\
                       [agents.scout]\ndescription = 'looks around'";
+
+/// Tools that may ask, or take long.
+const ASKING: [&str; 5] = ["exec", "ring", "sessions_send", "sessions_spawn", "http_request"];
+const A_WHILE: Duration = Duration::from_millis(250);
 
 /// Everybody who is not Ada, and not the owner.
 const OTHERS: [(&str, Who); 5] = [
@@ -169,7 +174,31 @@ async fn nothing_of_one_user_is_seen_told_or_changed_by_another() {
     for ((what, before), (_, after)) in before.iter().zip(&after) {
         assert_eq!(before, after, "{what} changed");
     }
+    check_that_it_would_be_seen(&site, &ada, &mut chance).await;
     ada.is_still_asked_and_runs().await;
+}
+
+/// The owner sees what is Ada's where others do not: or nothing was tried.
+async fn check_that_it_would_be_seen(site: &Site, ada: &Ada<'_>, chance: &mut Chance) {
+    let mut seen = BTreeSet::new();
+    for operation in OPERATIONS.iter().filter(|operation| operation.name.starts_with("GET ")) {
+        for [tried, _] in operation.tries(ada, chance) {
+            let answer = site.get(&tried.path).await.text();
+            if [MARK, ASKED].iter().any(|mark| answer.contains(mark)) {
+                seen.insert(operation.name);
+            }
+        }
+    }
+    let expected = [
+        "GET /v1/approvals",
+        "GET /v1/approvals/{id}",
+        "GET /v1/artifacts/{id}",
+        "GET /v1/calls",
+        "GET /v1/calls/{id}",
+        "GET /v1/users",
+        "GET /v1/users/{id}",
+    ];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
 }
 
 /// Every tool that others have, with what names something of Ada's in place of every text.
@@ -193,10 +222,13 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
                 headers: vec![("toolgate-session", "tries".to_owned())],
                 body: Some(body),
             };
-            // Nobody is there to answer, so what asks is tried without waiting.
-            let ring = ["ring", "talk", "sessions_send", "sessions_spawn", "exec", "http_request"];
-            if !ring.contains(&name) {
-                other.both(&call(one), &call(two)).await;
+            let (one, two) = (call(one), call(two));
+            let both = other.both(&one, &two);
+            // What asks waits for an answer that nobody gives; so it is not waited for.
+            if ASKING.contains(&name) {
+                let _ = timeout(A_WHILE, both).await;
+            } else {
+                both.await;
             }
         }
     }
