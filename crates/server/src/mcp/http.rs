@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use serde_json::{Map, Value};
 use store::Scope;
@@ -30,7 +30,7 @@ use crate::{
     api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson},
     auth,
     events::fields,
-    problem::{Kind, Problem, refusals},
+    problem::{Kind, Problem, Refusal as _, refusals},
     rpc::{self, Call, Message, RpcError},
 };
 /// The channel of calls that come this way, for policy.
@@ -95,7 +95,7 @@ impl Endpoint for Listen {
     async fn handle(asked: Asked, _: Given<Self>) -> Result<Sent, NotTaken> {
         let session = match session(&asked) {
             Ok(Some(session)) => session,
-            Ok(None) => return Err(NotTaken::MethodNotAllowed(no_session())),
+            Ok(None) => return Ok(no_session()),
             Err(error) => return Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
         };
         let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
@@ -125,14 +125,20 @@ impl Endpoint for End {
                 asked.state.mcp.sessions.end(&session.id, &asked.signed.hash);
                 Ok(Sent(bare(StatusCode::NO_CONTENT)))
             }
-            Ok(None) => Err(NotTaken::MethodNotAllowed(no_session())),
+            Ok(None) => Ok(no_session()),
             Err(error) => Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
         }
     }
 }
 
-fn no_session() -> String {
-    format!("this is for sessions; name one in `{}`, or send a message with POST", headers::SESSION)
+/// In the stateless revision there is nothing but POST.
+fn no_session() -> Sent {
+    let session = headers::SESSION;
+    let message =
+        format!("this is for sessions; name one in `{session}`, or send a message with POST");
+    let mut response = NotTaken::MethodNotAllowed(message).problem().into_response();
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+    Sent(response)
 }
 
 /// An answer that is made elsewhere.

@@ -187,7 +187,9 @@ impl Stdio {
         self.requests().insert(id.to_string(), cancel.clone());
         let stdio = self.clone();
         tasks.spawn(async move {
-            let answered = stdio.carry_out(&id, (method, params), cancel.clone()).await;
+            // One of its own: a call that is over cancels what is left of it.
+            let own = cancel.child_token();
+            let answered = stdio.carry_out(&id, (method, params), own).await;
             stdio.requests().remove(&id.to_string());
             // Who has cancelled it does not wait for an answer.
             if !cancel.is_cancelled() {

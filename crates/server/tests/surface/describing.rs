@@ -144,6 +144,11 @@ async fn every_operation_is_described_and_no_other() {
         let filled = path.replace(['{', '}'], "x");
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"] {
             let answer = send(site.request(method, &filled)).await;
+            if path == "/mcp" && ["GET", "DELETE"].contains(&method) {
+                // These are for sessions, and none is named.
+                assert_eq!((answer.status, answer.header("allow")), (405, "POST"), "{method}");
+                continue;
+            }
             let known = operations.contains(&(method.to_owned(), path.clone()));
             assert_eq!(answer.status != 405, known, "{method} {path}: {answer:?}");
             if !known {

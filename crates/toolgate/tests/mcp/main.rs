@@ -9,6 +9,7 @@ mod fixture;
 mod forward;
 mod script;
 mod site;
+mod stdio;
 mod suite;
 mod tools;
 

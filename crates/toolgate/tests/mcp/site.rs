@@ -20,7 +20,7 @@ use world::SystemClock;
 use crate::{fixture::Fixture, forward::forward, tools};
 
 /// Longer than anything takes, also on a machine that does much else.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Nobody is asked about these tools.
 const WORDS: InWords =
@@ -29,7 +29,7 @@ const WORDS: InWords =
 /// A server, and whoever signs its clients in.
 pub(crate) struct Site {
     gate: Gate,
-    offer: Arc<Fixture>,
+    pub(crate) offer: Arc<Fixture>,
     token: String,
     server: SocketAddr,
     /// Where clients go.
