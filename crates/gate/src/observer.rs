@@ -26,7 +26,7 @@ pub struct Finished<'a> {
     /// On whose behalf.
     pub caller: &'a Arc<Caller>,
     /// Canonical name of the tool; `None` if there is no such tool for this caller.
-    pub tool: Option<&'a str>,
+    pub tool: Option<&'a Arc<str>>,
     /// What came of it, as the caller gets it.
     pub result: &'a ToolResult,
     /// What is known about it.

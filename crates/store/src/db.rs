@@ -20,12 +20,9 @@ mod speakers;
 mod tasks;
 mod tokens;
 mod users;
+mod watch;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use rusqlite::OpenFlags;
 use sqlx::{
@@ -35,6 +32,7 @@ use sqlx::{
 use tokio::task::spawn_blocking;
 use tool::CallId;
 
+use self::watch::Watch;
 pub use self::{
     agents::StoredAgent,
     approval::{
@@ -74,7 +72,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Db {
     pool: SqlitePool,
-    watch: Arc<Mutex<rusqlite::Connection>>,
+    watch: Arc<Watch>,
 }
 
 impl Db {
@@ -90,16 +88,15 @@ impl Db {
         };
         let _lock = spawn_blocking(prepare).await.map_err(|_| StoreError::Stopped)??;
         let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options(&path)).await?;
-        let watch = Arc::new(Mutex::new(watch(path).await?));
+        let watch = spawn_blocking(move || Watch::new(&path));
+        let watch = Arc::new(watch.await.map_err(|_| StoreError::Stopped)??);
         Ok(Self { pool, watch })
     }
 
     /// Changes whenever anybody, this process or another, changed something. Cheap enough to look
     /// at before each call; a number only means something beside an earlier one of the same `Db`.
     pub fn version(&self) -> Result<i64, StoreError> {
-        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut query = watch.prepare_cached("PRAGMA data_version")?;
-        Ok(query.query_row([], |row| row.get(0))?)
+        self.watch.version()
     }
 
     /// A transaction that is the only one to write from its start, so that what it looked at still
@@ -165,10 +162,4 @@ pub fn stored_agents(data: &Path) -> Result<Vec<(String, serde_json::Value)>, St
         Ok((id, serde_json::from_str(&settings)?))
     })
     .collect()
-}
-
-async fn watch(path: PathBuf) -> Result<rusqlite::Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let open = move || rusqlite::Connection::open_with_flags(path, flags);
-    Ok(spawn_blocking(open).await.map_err(|_| StoreError::Stopped)??)
 }

@@ -24,7 +24,7 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tokio::task::spawn_blocking;
+use tokio::task::{spawn_blocking, yield_now};
 use tool::{CallId, CallIds, Change, ChangeLog, Clock, ToolError};
 
 pub use self::{
@@ -38,7 +38,7 @@ pub use self::{
 use self::{
     chain::{Chain, Patience},
     draft::Draft,
-    queue::{Leader, Queue},
+    queue::{Group, Leader, Queue},
     writer::WriterFile,
 };
 use crate::{StoreError, folder::FolderLock, time::micros};
@@ -61,7 +61,10 @@ struct Inner {
     clock: Arc<dyn Clock>,
     chain: Mutex<Chain>,
     reader: Mutex<Connection>,
+    /// What must be on the disk.
     queue: Queue,
+    /// What must survive the process.
+    soon: Queue,
 }
 
 impl Journal {
@@ -75,8 +78,8 @@ impl Journal {
             conn.query_row("SELECT coalesce(max(seq), 0) FROM records", [], |row| row.get(0))?;
         let file = WriterFile::create(data, id.clone(), after, &lock)?;
         let chain = Mutex::new(Chain::new(conn, file, clock.clone()));
-        let (data, queue) = (data.to_owned(), Queue::default());
-        let inner = Arc::new(Inner { data, writer: id, clock, chain, reader, queue });
+        let (data, queue, soon) = (data.to_owned(), Queue::default(), Queue::default());
+        let inner = Arc::new(Inner { data, writer: id, clock, chain, reader, queue, soon });
         inner.upkeep_if_long()?;
         Ok(Self { inner: Some(inner) })
     }
@@ -201,37 +204,54 @@ impl ChangeLog for Journal {
 }
 
 impl Inner {
-    /// Without leaving the thread if nobody else is writing, because that is much faster.
+    /// One commit does for all who write at the same time: a commit costs several times as much as a
+    /// record.
     async fn append_soon(self: &Arc<Self>, drafts: Vec<Draft>) -> Result<(), StoreError> {
-        match self.try_append(&drafts) {
-            Some(Ok(Due::No)) => Ok(()),
-            Some(Ok(Due::Yes)) => {
-                let inner = self.clone();
-                drop(spawn_blocking(move || inner.upkeep()));
-                Ok(())
-            }
-            Some(Err(error)) => Err(error),
-            None => {
-                let inner = self.clone();
-                let append = spawn_blocking(move || inner.append_now(&drafts));
-                append.await.map_err(|_| StoreError::Stopped)?
-            }
+        let (reply, leader) = self.soon.join(drafts);
+        if leader == Leader::You {
+            let lead = Lead(self.clone());
+            // Others that are about to write join meanwhile.
+            yield_now().await;
+            drop(lead);
         }
+        reply.await.map_err(|_| StoreError::Stopped)?
     }
 
-    /// `None` if somebody else is writing.
-    fn try_append(&self, drafts: &[Draft]) -> Option<Result<Due, StoreError>> {
-        let mut chain = match self.chain.try_lock() {
-            Ok(chain) => chain,
-            Err(TryLockError::Poisoned(chain)) => chain.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
+    /// Without leaving the thread if nobody else is writing, because that is much faster.
+    fn commit_soon(self: &Arc<Self>) {
+        let group = match self.chain.try_lock() {
+            Ok(chain) => self.try_commit(chain),
+            Err(TryLockError::Poisoned(chain)) => self.try_commit(chain.into_inner()),
+            Err(TryLockError::WouldBlock) => Some(None),
         };
-        let appended = chain.append(drafts.iter(), Durability::Process, Patience::None);
-        if appended.as_ref().is_err_and(StoreError::is_busy) {
+        let Some(group) = group else { return };
+        let inner = self.clone();
+        drop(spawn_blocking(move || {
+            let chain = inner.chain();
+            // Who came while it was waited for the others is part of it.
+            let group = group.unwrap_or_else(|| inner.soon.take());
+            inner.commit(chain, group, Durability::Process);
+        }));
+    }
+
+    /// Gives the group back if another process is writing.
+    fn try_commit(self: &Arc<Self>, mut chain: MutexGuard<'_, Chain>) -> Option<Option<Group>> {
+        let group = self.soon.take();
+        if group.is_empty() {
             return None;
         }
-        let due = if chain.checkpoint_is_due() { Due::Yes } else { Due::No };
-        Some(appended.map(|()| due))
+        let appended = chain.append(group.drafts(), Durability::Process, Patience::None);
+        if appended.as_ref().is_err_and(StoreError::is_busy) {
+            return Some(Some(group));
+        }
+        let due = chain.checkpoint_is_due();
+        drop(chain);
+        group.answer(appended);
+        if due {
+            let inner = self.clone();
+            drop(spawn_blocking(move || inner.upkeep()));
+        }
+        None
     }
 
     fn append_now(&self, drafts: &[Draft]) -> Result<(), StoreError> {
@@ -252,12 +272,15 @@ impl Inner {
 
     /// Commits what has queued up. Those who come while it waits for the disk are the next group.
     fn commit_group(&self) {
-        let mut chain = self.chain();
-        let group = self.queue.take();
+        let chain = self.chain();
+        self.commit(chain, self.queue.take(), Durability::Disk);
+    }
+
+    fn commit(&self, mut chain: MutexGuard<'_, Chain>, group: Group, durability: Durability) {
         if group.is_empty() {
             return;
         }
-        let result = chain.append(group.drafts(), Durability::Disk, Patience::Some);
+        let result = chain.append(group.drafts(), durability, Patience::Some);
         group.answer(result);
         self.upkeep_if_due(chain);
     }
@@ -279,8 +302,11 @@ impl Inner {
     }
 }
 
-/// Whether the write-ahead log should be emptied.
-enum Due {
-    Yes,
-    No,
+/// Whoever has this commits when it is dropped, also because nobody waits for it any more: others may.
+struct Lead(Arc<Inner>);
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        self.0.commit_soon();
+    }
 }

@@ -100,7 +100,7 @@ impl OpenEntry {
         let finished = Finished {
             call: self.call,
             caller: &self.caller,
-            tool: tool.as_deref(),
+            tool: tool.as_ref(),
             result,
             meta: &meta,
             took: self.learnt.elapsed(),

@@ -2,15 +2,15 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::SystemTime,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use super::Events;
+use super::{Events, said::Said};
 use crate::auth::Sees;
 
 /// So many events are kept for those who come back,
@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Where the events of one connection wait to be sent.
 pub(crate) type Queue = mpsc::Sender<Arc<Event>>;
 
-/// Something that happened, written down once for all who are told.
+/// Something that happened.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Later ones have greater ids, also after a restart.
@@ -29,11 +29,22 @@ pub(crate) struct Event {
     pub(crate) kind: &'static str,
     pub(crate) who: Who,
     pub(crate) about: About,
-    /// The notification.
-    pub(crate) text: Utf8Bytes,
+    at: SystemTime,
+    said: Said,
+    size: usize,
+    text: OnceLock<Utf8Bytes>,
 }
 
 impl Event {
+    /// The notification, written down once for all who are told.
+    pub(crate) fn text(&self) -> Utf8Bytes {
+        let written = self.text.get_or_init(|| {
+            let params = self.said.params(self.id, self.at);
+            json!({"jsonrpc": "2.0", "method": self.kind, "params": params}).to_string().into()
+        });
+        written.clone()
+    }
+
     /// Whether it is sent to one connection, whoever else may see what it is about.
     pub(crate) fn is_for_one(&self) -> bool {
         self.who.user.is_empty()
@@ -130,12 +141,13 @@ impl Hub {
         &self,
         kind: &'static str,
         (who, about): (Who, About),
-        params: Map<String, Value>,
+        (said, at): (Said, SystemTime),
     ) {
+        let size = said.size();
         // All in one: whoever subscribes meanwhile gets it once, and ids grow in every queue.
         let mut inner = self.lock();
         let user = who.user.clone();
-        let event = inner.event(kind, (who, about), params);
+        let event = inner.event(kind, (who, about), (said, at, size));
         inner.keep(event.clone());
         inner.everything.retain(|_, reader| reader.take(&event));
         match about {
@@ -152,11 +164,16 @@ impl Hub {
     }
 
     /// Sends an event to one queue and keeps nothing. Waits for room.
-    pub(super) async fn send(&self, to: &Queue, kind: &'static str, params: Map<String, Value>) {
+    pub(super) async fn send(
+        &self,
+        to: &Queue,
+        kind: &'static str,
+        (said, at): (Said, SystemTime),
+    ) {
         let Ok(room) = to.reserve().await else { return };
         let mut inner = self.lock();
         let nobody = Who { user: "".into(), agent: "".into() };
-        let event = inner.event(kind, (nobody, About::Call), params);
+        let event = inner.event(kind, (nobody, About::Call), (said, at, 0));
         room.send(event);
     }
 
@@ -170,20 +187,19 @@ impl Inner {
         &mut self,
         kind: &'static str,
         (who, about): (Who, About),
-        mut params: Map<String, Value>,
+        (said, at, size): (Said, SystemTime, usize),
     ) -> Arc<Event> {
         self.last += 1;
-        params.insert("event_id".to_owned(), self.last.into());
-        let text = json!({"jsonrpc": "2.0", "method": kind, "params": params}).to_string();
-        Arc::new(Event { id: self.last, kind, who, about, text: text.into() })
+        let text = OnceLock::new();
+        Arc::new(Event { id: self.last, kind, who, about, at, said, size, text })
     }
 
     fn keep(&mut self, event: Arc<Event>) {
-        self.bytes += event.text.len();
+        self.bytes += event.size;
         self.kept.push_back(event);
         while self.kept.len() > MOST_KEPT || self.bytes > MOST_BYTES {
             let Some(oldest) = self.kept.pop_front() else { return };
-            self.bytes -= oldest.text.len();
+            self.bytes -= oldest.size;
             self.before = oldest.id;
         }
     }
@@ -255,7 +271,7 @@ mod tests {
     fn publish(hub: &Hub, user: &str, about: About, bytes: usize) {
         let params = super::super::fields(json!({"text": "x".repeat(bytes)}));
         let who = Who { user: user.into(), agent: "main".into() };
-        hub.publish("call.started", (who, about), params);
+        hub.publish("call.started", (who, about), (Said::Fields(params), SystemTime::UNIX_EPOCH));
     }
 
     #[test]

@@ -3,19 +3,23 @@
 mod approver;
 mod hub;
 mod observer;
+mod said;
 mod sessions;
 
 use std::sync::{Arc, Mutex};
 
 use gate::Question;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tool::Clock;
 
-use self::hub::{About, Hub};
 pub(crate) use self::{
     approver::is_permission,
     hub::{Event, Queue, Seen, Subscription, Who},
+};
+use self::{
+    hub::{About, Hub},
+    said::Said,
 };
 use crate::{
     auth::Sees,
@@ -94,12 +98,16 @@ impl Events {
 
     /// Tells whomever it concerns, and whoever sees everything.
     pub(crate) fn tell(&self, kind: &'static str, who: Who, params: Map<String, Value>) {
-        self.hub.publish(kind, (who, About::Call), self.timed(params));
+        self.tell_said(kind, who, Said::Fields(params));
+    }
+
+    fn tell_said(&self, kind: &'static str, who: Who, said: Said) {
+        self.hub.publish(kind, (who, About::Call), (said, self.clock.now()));
     }
 
     /// Tells whoever may answer, too.
     fn tell_answerers(&self, kind: &'static str, who: Who, params: Map<String, Value>) {
-        self.hub.publish(kind, (who, About::Question), self.timed(params));
+        self.hub.publish(kind, (who, About::Question), (Said::Fields(params), self.clock.now()));
     }
 
     /// Tells one connection only, and nobody later. Waits while it has much to read.
@@ -109,17 +117,12 @@ impl Events {
         kind: &'static str,
         params: Map<String, Value>,
     ) {
-        self.hub.send(to, kind, self.timed(params)).await;
+        self.hub.send(to, kind, (Said::Fields(params), self.clock.now())).await;
     }
 
     /// Everything somebody sees from now on goes to `to`, and what was missed since `since`.
     pub(crate) fn subscribe(self: &Arc<Self>, sees: Sees, to: Queue, seen: Seen) -> Subscription {
         Subscription::new(self.clone(), sees, to, seen)
-    }
-
-    fn timed(&self, mut params: Map<String, Value>) -> Map<String, Value> {
-        params.insert("time".to_owned(), json!(store::shown_time(self.clock.now())));
-        params
     }
 }
 

@@ -1,46 +1,36 @@
 //! Watches the calls of the gate.
 
 use gate::{Finished, Observer, Started};
-use serde_json::json;
 use tool::Caller;
 
-use super::{Events, Who, fields, kind};
+use super::{
+    Events, Who, kind,
+    said::{CallFinished, Said},
+};
 
 impl Observer for Events {
     fn started(&self, call: Started<'_>) {
         let Started { call: id, caller, name, cancel } = call;
         self.running.begin(id, caller, cancel);
-        let params = json!({
-            "call_id": id,
-            "tool": name,
-            "user": caller.user,
-            "agent": caller.agent,
-            "session": caller.session,
-            "channel": caller.channel,
-        });
-        self.tell(kind::CALL_STARTED, who(caller), fields(params));
+        let said = Said::CallStarted { call: id, caller: caller.clone(), tool: name.to_owned() };
+        self.tell_said(kind::CALL_STARTED, who(caller), said);
     }
 
     fn finished(&self, call: Finished<'_>) {
         let Finished { call: id, caller, tool, result, meta, took } = call;
         self.running.end(id);
         let error = result.as_ref().err();
-        self.metrics.finished(tool, error, took);
-        let params = json!({
-            "call_id": id,
-            "tool": tool,
-            "user": caller.user,
-            "agent": caller.agent,
-            "session": caller.session,
-            "channel": caller.channel,
-            "status": if error.is_some() { "error" } else { "success" },
-            "error_type": error.map(tool::ToolError::kind),
-            "message": error.map(ToString::to_string),
-            "duration_ms": meta.duration_ms,
-            "effects": meta.effects,
-            "changed": meta.changed,
-        });
-        self.tell(kind::CALL_FINISHED, who(caller), fields(params));
+        self.metrics.finished(tool.map(|tool| &**tool), error, took);
+        let finished = CallFinished {
+            call: id,
+            caller: caller.clone(),
+            tool: tool.cloned(),
+            error: error.map(|error| (error.kind(), error.to_string())),
+            duration_ms: meta.duration_ms,
+            effects: meta.effects,
+            changed: meta.changed.clone(),
+        };
+        self.tell_said(kind::CALL_FINISHED, who(caller), Said::CallFinished(Box::new(finished)));
     }
 }
 

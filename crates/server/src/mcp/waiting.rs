@@ -24,6 +24,9 @@ const MOST: usize = 1_024;
 /// and so many of one client.
 const MOST_OF_ONE: usize = 32;
 
+/// What is wanted has its own time, which is up first.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// What must be the same when a client comes back: who it is, and what it wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bound {
@@ -113,7 +116,7 @@ impl Waiting {
             let _kept = kept;
             let taken = wait((driven, ask), taken);
             // Time is up, or nobody can come back: what is not taken is dropped, and so stopped.
-            let _ = tokio::time::timeout(patience, taken).await;
+            let _ = tokio::time::timeout(patience + GRACE, taken).await;
         });
         let told = json!({
             "resultType": "input_required",

@@ -410,7 +410,7 @@ impl Connection {
     async fn tell(&mut self, event: &Event) -> Result<(), End> {
         self.still_signed().await?;
         if self.may_see(event) {
-            self.send(event.text.clone()).await?;
+            self.send(event.text()).await?;
         }
         match &self.subscription {
             Some(subscription) if !subscription.is_told() => Err(End::slow()),
