@@ -9,7 +9,7 @@ use crate::{install::Installed, person::Person};
 
 /// Reads JSON with comments with the parser of Visual Studio Code, and YAML with one that follows the standard to
 /// the letter, and prints what they say as JSON.
-const READ: &str = r#"
+const READ: &str = r"
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 const require = createRequire(process.argv[3] + '/');
@@ -23,7 +23,7 @@ if (process.argv[2] === 'yaml') {
   if (errors.length) throw new Error(JSON.stringify(errors));
   console.log(JSON.stringify(value));
 }
-"#;
+";
 
 /// As the makers of each describe it; whatever else stands there is an error.
 #[derive(Debug, Deserialize)]

@@ -6,6 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "what fails should fail the test"
 )]
 #![expect(clippy::print_stderr, reason = "whoever waits should see what for")]

@@ -24,7 +24,7 @@ pub(super) fn put(
     let mut lines: Vec<String> = file.lines.iter().map(|line| (*line).to_owned()).collect();
     let Some(range) = file.child(&section, name) else {
         if let Some(head) = lines.get_mut(section.line).filter(|_| section.is_empty_flow) {
-            *head = head.replacen("{}", "", 1).trim_end().to_owned();
+            head.replacen("{}", "", 1).trim_end().clone_into(head);
         }
         lines.splice(section.end..section.end, new);
         return Ok(file.joined(&lines));
