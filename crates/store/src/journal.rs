@@ -219,30 +219,26 @@ impl Inner {
 
     /// Without leaving the thread if nobody else is writing, because that is much faster.
     fn commit_soon(self: &Arc<Self>) {
-        let group = match self.chain.try_lock() {
+        let left = match self.chain.try_lock() {
             Ok(chain) => self.try_commit(chain),
             Err(TryLockError::Poisoned(chain)) => self.try_commit(chain.into_inner()),
-            Err(TryLockError::WouldBlock) => Some(None),
+            Err(TryLockError::WouldBlock) => Some(self.soon.take()),
         };
-        let Some(group) = group else { return };
-        let inner = self.clone();
-        drop(spawn_blocking(move || {
-            let chain = inner.chain();
-            // Who came while it was waited for the others is part of it.
-            let group = group.unwrap_or_else(|| inner.soon.take());
-            inner.commit(chain, group, Durability::Process);
-        }));
+        if let Some(group) = left {
+            let inner = self.clone();
+            drop(spawn_blocking(move || inner.commit(inner.chain(), group, Durability::Process)));
+        }
     }
 
     /// Gives the group back if another process is writing.
-    fn try_commit(self: &Arc<Self>, mut chain: MutexGuard<'_, Chain>) -> Option<Option<Group>> {
+    fn try_commit(self: &Arc<Self>, mut chain: MutexGuard<'_, Chain>) -> Option<Group> {
         let group = self.soon.take();
         if group.is_empty() {
             return None;
         }
         let appended = chain.append(group.drafts(), Durability::Process, Patience::None);
         if appended.as_ref().is_err_and(StoreError::is_busy) {
-            return Some(Some(group));
+            return Some(group);
         }
         let due = chain.checkpoint_is_due();
         drop(chain);

@@ -12,14 +12,14 @@ use rusqlite::OpenFlags;
 
 use crate::StoreError;
 
-/// The head of SQLite's index of its write-ahead log, which every commit changes: a counter, the number of
+/// The head of `SQLite`'s index of its write-ahead log, which every commit changes: a counter, the number of
 /// pages, and sums over them. Part of the file format.
 const HEAD: usize = 48;
 
 /// Sees that somebody changed the database, this process or another.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// The index of the write-ahead log: to look there costs a tenth of asking SQLite.
+    /// The index of the write-ahead log: to look there costs a tenth of asking `SQLite`.
     index: Option<File>,
     conn: Mutex<rusqlite::Connection>,
 }
