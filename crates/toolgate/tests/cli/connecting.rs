@@ -89,6 +89,7 @@ fn copies(path: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[expect(clippy::cognitive_complexity, reason = "one story, told of each client")]
 fn a_client_is_connected_once_and_let_go_again() {
     for (client, file, before, expected) in CLIENTS {
         let machine = Machine::new();
