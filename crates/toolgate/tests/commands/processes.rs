@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_process_is_ended_and_forgotten", a_process_is_ended_and_forgotten),
         trial("a_process_belongs_to_one_agent", a_process_belongs_to_one_agent),
         trial("only_so_many_processes_run_at_once", only_so_many_processes_run_at_once),
+        trial("processes_of_one_user_end_with_them", processes_of_one_user_end_with_them),
         trial("all_processes_end_at_shutdown", all_processes_end_at_shutdown),
         trial("a_process_leaves_protected_files_alone", a_process_leaves_protected_files_alone),
         trial("a_process_is_marked_as_not_undoable", a_process_is_marked_as_not_undoable),
@@ -240,6 +241,21 @@ async fn only_so_many_processes_run_at_once() {
     start(&setup, &setup.caller, args).await;
     // The one that has ended is still known.
     assert_eq!(act(&setup, "log", first, json!({})).await["status"], "exited");
+}
+
+async fn processes_of_one_user_end_with_them() {
+    let setup = Setup::new().await;
+    let mark = format!("7{}.32", std::process::id());
+    start(&setup, &setup.caller, json!({"command": format!("sleep {mark}")})).await;
+    let other = setup.agent("other").await;
+    start(&setup, &other, json!({"command": format!("sleep {mark}")})).await;
+    until("they run", || processes_with(&format!("sleep {mark}")).len() >= 2).await;
+    let runner = setup.gate.runner();
+    runner.halt_all_of("bo");
+    assert_eq!(runner.stats().processes, 2, "those of somebody else");
+    runner.halt_all_of(&setup.caller.user);
+    until("they are gone", || processes_with(&mark).is_empty()).await;
+    assert_eq!(setup.printed("echo fine").await, "fine\n");
 }
 
 async fn all_processes_end_at_shutdown() {
