@@ -181,7 +181,7 @@ async fn what_a_parent_has_read_follows_its_child_and_comes_back() {
     setup.run(&owner("main"), Input::text("go")).await.unwrap();
     let below = setup.gate.agents().children(&owner("main")).await.unwrap();
     let name = below[0].session_key.strip_prefix("agent:main:").unwrap();
-    let child = toolgate::Caller { session: name.into(), ..owner("main") };
+    let child = Caller { session: name.into(), ..owner("main") };
     assert_eq!(&*setup.gate.sources(&child).await.unwrap(), [source.to_owned()]);
 }
 
@@ -273,7 +273,7 @@ async fn who_speaks_in_a_session_with_fewer_rights_does_not_steer_its_agents() {
     let speak = async {
         setup.model.requested(3).await;
         // As a call over HTTP would come: the same session, but not the same rights.
-        let other = toolgate::Caller { channel: Some("http".into()), ..owner("main") };
+        let other = Caller { channel: Some("http".into()), ..owner("main") };
         let sent = agents.steer(&other, "sleeper", "delete it all").await.unwrap();
         // A run of its own, below whoever sent it, that waits for its turn.
         assert!(sent.run_id.is_some(), "{sent:?}");

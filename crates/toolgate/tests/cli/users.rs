@@ -38,7 +38,7 @@ fn the_guide_for_a_team_works_as_it_is_written() {
     for command in commands {
         let args: Vec<_> = command.split_whitespace().collect();
         let id = machine.run(&["tokens", "list", "--json"]).json()[0]["id"].clone();
-        let short = id.as_str().map(|id| id[..8].to_owned()).unwrap_or_default();
+        let short: String = id.as_str().unwrap_or_default().chars().take(8).collect();
         let args: Vec<_> =
             args.iter().map(|arg| if *arg == "4rbx02kd" { short.as_str() } else { arg }).collect();
         let ran = machine.run(&args);
@@ -61,6 +61,12 @@ fn users_are_added_shown_renamed_removed_and_restored() {
     assert!(machine.run(&["users", "show", "ada"]).stdout.contains("name      Ada\n"));
     let renamed = machine.run(&["users", "rename", "ada", "Ada L.", "--json"]).json();
     assert_eq!(renamed["name"], "Ada L.");
+}
+
+#[test]
+fn what_is_wrong_with_a_user_or_a_token_is_said() {
+    let machine = Machine::new();
+    assert_eq!(machine.run(&["users", "add", "ada"]).code, 0);
     for (args, expected) in [
         (&["users", "show", "adda"][..], "there is no user `adda`; did you mean `ada`?"),
         (&["users", "remove", "zoe"], "there is no user `zoe`; `toolgate users add` adds one"),
@@ -81,6 +87,12 @@ fn users_are_added_shown_renamed_removed_and_restored() {
         assert_ne!(ran.code, 0, "{args:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn tokens_have_scopes_and_end_with_their_user_who_may_come_back() {
+    let machine = Machine::new();
+    assert_eq!(machine.run(&["users", "add", "ada", "--name", "Ada L."]).code, 0);
     let token = ["tokens", "add", "--name", "x", "--user", "ada", "--scope", "call", "--json"];
     let token = machine.run(&[&token[..], &["--scope", "elicit"]].concat()).json();
     assert_eq!(token["scopes"], json!(["call", "elicit"]));

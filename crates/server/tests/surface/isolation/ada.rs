@@ -187,7 +187,7 @@ impl<'a> Ada<'a> {
     }
 
     /// Her question waits, and her call runs; then she has had enough.
-    pub(super) async fn is_still_asked_and_runs(self) {
+    pub(super) async fn still_asks_and_runs(self) {
         assert!(self.waiting.iter().all(|call| !call.is_finished()));
         let path = format!("/v1/calls/{}/cancel", self.asks.0);
         let request = self.site.request_as(&self.token, "POST", &path);

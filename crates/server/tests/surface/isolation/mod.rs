@@ -177,7 +177,7 @@ async fn nothing_of_one_user_is_seen_told_or_changed_by_another() {
         assert_eq!(before, after, "{what} changed");
     }
     check_that_it_would_be_seen(&site, &ada, &mut chance).await;
-    ada.is_still_asked_and_runs().await;
+    ada.still_asks_and_runs().await;
 }
 
 /// The owner sees what is Ada's where others do not: or nothing was tried.
