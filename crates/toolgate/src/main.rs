@@ -4,6 +4,7 @@ mod changes;
 mod cli;
 mod commands;
 mod context;
+mod log;
 mod output;
 mod question;
 mod terminal;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         runtime.shutdown_timeout(std::time::Duration::from_millis(200));
         result
     });
+    log::end();
     result.unwrap_or_else(|error| {
         output::error(&error);
         ExitCode::from(2)

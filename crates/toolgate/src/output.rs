@@ -11,8 +11,9 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets::NOTHING}
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
-use crate::changes::Paint;
+use crate::{changes::Paint, log};
 
 /// Prints a line.
 pub(crate) fn line(text: impl std::fmt::Display) {
@@ -216,9 +217,17 @@ pub(crate) fn start_logging(log: Log) {
     };
     let filter = config::environment("TOOLGATE_LOG").unwrap_or_else(|| usual.to_owned());
     let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_default();
+    let lines = match log {
+        Log::Command => None,
+        Log::Server(_) => log::begin().ok(),
+    };
+    let writer = match lines {
+        Some(lines) => BoxMakeWriter::new(lines),
+        None => BoxMakeWriter::new(io::stderr),
+    };
     let logging = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
+        .with_writer(writer)
         .with_ansi(io::stderr().is_terminal())
         .with_target(false);
     match log {

@@ -11,7 +11,9 @@ use std::{
 };
 
 use policy::{Decision, Verdict};
-use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
+use tool::{
+    Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult, at_once,
+};
 
 use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
@@ -52,6 +54,9 @@ impl Stage for Contain {
         call.context = Some(self.context(&call)?);
         let mut tool = pin!(contained(next.run(call)));
         if is_pure {
+            if let Some(result) = at_once(tool.as_mut()).await {
+                return result;
+            }
             // Nothing happens, so nothing is lost; one that takes a while shows as running.
             if let Ok(result) = tokio::time::timeout(SHOWN_AFTER, tool.as_mut()).await {
                 return result;

@@ -1,8 +1,8 @@
 //! Ends a call that takes too long, or that nobody wants any more.
 
-use std::{sync::Arc, time::Instant};
+use std::{pin::pin, sync::Arc, time::Instant};
 
-use tool::{ToolError, ToolResult};
+use tool::{ToolError, ToolResult, at_once};
 
 use crate::{
     call::Call,
@@ -22,9 +22,13 @@ impl Stage for Deadline {
         let began = Instant::now();
         call.deadline = Some(began + timeout);
         let live = call.live.clone();
+        let mut work = pin!(Call::unless_stopped(&live, next.run(call)));
+        if let Some(result) = at_once(work.as_mut()).await {
+            return result?;
+        }
         tokio::select! {
             biased;
-            result = Call::unless_stopped(&live, next.run(call)) => return result?,
+            result = work => return result?,
             // A person is waited for in nobody's time.
             () = live.spent(began, timeout) => {}
         }

@@ -31,27 +31,34 @@ pub(super) struct Ask {
 pub struct Client {
     /// Who it says it is.
     pub info: Arc<ClientInfo>,
-    out: mpsc::Sender<Out>,
+    out: Option<mpsc::Sender<Out>>,
 }
 
 impl Client {
-    pub(super) fn new(info: Arc<ClientInfo>) -> (Self, mpsc::Receiver<Out>) {
+    /// And what comes out for it.
+    pub(super) fn new(info: Arc<ClientInfo>) -> (Self, Option<mpsc::Receiver<Out>>) {
         let (out, outs) = mpsc::channel(MOST_WAITING);
-        (Self { info, out }, outs)
+        (Self { info, out: Some(out) }, Some(outs))
+    }
+
+    /// One that wants to be told nothing and can be asked nothing.
+    pub(super) const fn silent(info: Arc<ClientInfo>) -> (Self, Option<mpsc::Receiver<Out>>) {
+        (Self { info, out: None }, None)
     }
 
     /// Tells it something. Waits while it has much to read.
     pub async fn tell(&self, method: &str, params: Value) {
+        let Some(out) = &self.out else { return };
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         // Who is gone needs to be told nothing.
-        let _ = self.out.send(Out::Tell(message)).await;
+        let _ = out.send(Out::Tell(message)).await;
     }
 
     /// Asks it for something: each of `requests` has a `method` and `params`. `None` if nothing can be
     /// asked of it, or not any more.
     pub async fn ask(&self, requests: Map<String, Value>) -> Option<Map<String, Value>> {
         let (answers, answered) = oneshot::channel();
-        self.out.send(Out::Ask(Ask { requests, answers })).await.ok()?;
+        self.out.as_ref()?.send(Out::Ask(Ask { requests, answers })).await.ok()?;
         answered.await.ok()
     }
 }

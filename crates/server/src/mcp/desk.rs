@@ -48,7 +48,7 @@ impl Desk {
         &self,
         context: Context,
         (method, params): (String, Map<String, Value>),
-        outs: mpsc::Receiver<Out>,
+        outs: Option<mpsc::Receiver<Out>>,
     ) -> Driven {
         let offer = self.offer.clone();
         Driven::new(async move { offer.handle(&context, &method, params).await }, outs)
@@ -141,6 +141,11 @@ pub(super) struct Back {
 }
 
 impl Described {
+    /// Whether anything can be told or asked while the request is under way.
+    pub(super) fn is_silent(&self) -> bool {
+        self.progress_token.is_none() && self.log_level.is_none() && !self.client.answers()
+    }
+
     /// Reads what a request says about itself; `meta` is its `_meta`.
     pub(super) fn read(
         mut meta: RequestMeta,

@@ -57,6 +57,7 @@ impl Exchange {
         let Way::Stateless(bound) = &self.way else { return Err(driven) };
         let patience = self.state.gate.config().limits.approval_timeout.value;
         let time = (self.state.now(), patience);
-        self.state.mcp.desk.waiting.park((driven, ask), *bound, time)
+        let held = self.state.held.hold(&self.signed);
+        self.state.mcp.desk.waiting.park((driven, ask), (*bound, Some(held)), time)
     }
 }

@@ -100,7 +100,7 @@ impl Endpoint for Listen {
         };
         let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
         let over = session.stream();
-        Ok(Sent(stream::told(&asked.state, &asked.signed, told, (over, None))))
+        Ok(Sent(stream::told(&asked.state, told, (over, None))))
     }
 }
 
@@ -231,7 +231,7 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
             let last = desk::complete(Ok(listen::ended(&id)));
             let last = rpc::answer(Some(&id), last.map(Value::Object));
             let over = CancellationToken::new();
-            return Ok(stream::told(&asked.state, &asked.signed, told, (over, Some(last))));
+            return Ok(stream::told(&asked.state, told, (over, Some(last))));
         }
         "tools/call" => check_arguments(&asked, &caller, &params)?,
         _ => {}
@@ -246,7 +246,8 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
     if let Some(back) = said.back {
         return Ok(come_back(exchange, back, takes).await?);
     }
-    let (client, outs) = Client::new(Arc::new(said.client));
+    let new = if said.is_silent() { Client::silent } else { Client::new };
+    let (client, outs) = new(Arc::new(said.client));
     let context = Context {
         caller,
         revision,

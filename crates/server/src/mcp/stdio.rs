@@ -353,7 +353,7 @@ impl Stdio {
     }
 
     fn park(&self, driven: Driven, ask: Ask, bound: Bound) -> Result<Map<String, Value>, Driven> {
-        self.desk.waiting.park((driven, ask), bound, (self.clock.now(), self.patience))
+        self.desk.waiting.park((driven, ask), (bound, None), (self.clock.now(), self.patience))
     }
 
     async fn answer(&self, id: Option<&Value>, answered: Answered) {

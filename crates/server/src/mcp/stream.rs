@@ -1,17 +1,16 @@
 //! Answers that come piece by piece.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, pin::pin, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
     http::{HeaderValue, header},
-    response::{IntoResponse as _, Response},
+    response::Response,
 };
 use futures_util::{
     StreamExt as _,
     stream::{self, BoxStream},
 };
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
@@ -19,61 +18,12 @@ use super::{
     driven::{Driven, Step},
     exchange::{Exchange, Way},
 };
-use crate::{
-    auth::{self, Signed},
-    state::State,
-};
+use crate::state::State;
 
 /// So often something is sent while nothing happens, so that who is gone is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// So often it is looked whether a token still works while its holder waits.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// What is sent when there is nothing to say.
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
-
-/// Looks whether a token still works, and when something must be sent again.
-struct Watch {
-    state: State,
-    signed: Signed,
-    look: Interval,
-    quiet_since: Instant,
-}
-
-/// What was seen.
-#[derive(Debug, PartialEq, Eq)]
-enum Seen {
-    /// The token works no more.
-    Revoked,
-    /// Nothing was sent for a while.
-    Quiet,
-}
-
-impl Watch {
-    fn new(state: &State, signed: &Signed) -> Self {
-        let now = Instant::now();
-        let mut look = interval_at(now + LOOK_EVERY, LOOK_EVERY);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Self { state: state.clone(), signed: signed.clone(), look, quiet_since: now }
-    }
-
-    async fn next(&mut self) -> Seen {
-        loop {
-            self.look.tick().await;
-            let Signed { hash, by, .. } = self.signed;
-            if !matches!(auth::find(&self.state, hash, by).await, Ok(Some(_))) {
-                return Seen::Revoked;
-            }
-            if self.quiet_since.elapsed() >= KEEP_ALIVE {
-                self.quiet_since = Instant::now();
-                return Seen::Quiet;
-            }
-        }
-    }
-
-    fn sent(&mut self) {
-        self.quiet_since = Instant::now();
-    }
-}
 
 /// What a client takes for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +37,8 @@ pub(super) enum Takes {
 /// Answers a request: at once if nothing is to be told before, else piece by piece, if the client takes
 /// that.
 pub(super) async fn respond(exchange: Exchange, mut driven: Driven, takes: Takes) -> Response {
-    let mut watch = Watch::new(&exchange.state, &exchange.signed);
     let streams = takes == Takes::Pieces;
+    let mut quiet = pin!(tokio::time::sleep(KEEP_ALIVE));
     loop {
         tokio::select! {
             biased;
@@ -104,11 +54,7 @@ pub(super) async fn respond(exchange: Exchange, mut driven: Driven, takes: Takes
                 // Nothing can be told or asked.
                 Step::Out(_) => {}
             },
-            seen = watch.next() => match seen {
-                Seen::Revoked => return auth::unknown().into_response(),
-                Seen::Quiet if streams => return Streamed::new(exchange, driven).response(),
-                Seen::Quiet => {}
-            },
+            () = &mut quiet, if streams => return Streamed::new(exchange, driven).response(),
         }
     }
 }
@@ -118,13 +64,11 @@ struct Streamed {
     exchange: Exchange,
     driven: Option<Driven>,
     texts: VecDeque<String>,
-    watch: Watch,
 }
 
 impl Streamed {
-    fn new(exchange: Exchange, driven: Driven) -> Self {
-        let watch = Watch::new(&exchange.state, &exchange.signed);
-        Self { exchange, driven: Some(driven), texts: VecDeque::new(), watch }
+    const fn new(exchange: Exchange, driven: Driven) -> Self {
+        Self { exchange, driven: Some(driven), texts: VecDeque::new() }
     }
 
     fn after(mut self, out: Out) -> Response {
@@ -144,7 +88,6 @@ impl Streamed {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(text) = self.texts.pop_front() {
-                self.watch.sent();
                 return Some(event(&text));
             }
             let mut driven = self.driven.take()?;
@@ -154,13 +97,10 @@ impl Streamed {
                     Step::Out(out) => self.take(driven, out),
                     Step::Done(answered) => self.texts.push_back(self.exchange.text(answered)),
                 },
-                seen = self.watch.next() => match seen {
-                    Seen::Revoked => return None,
-                    Seen::Quiet => {
-                        self.driven = Some(driven);
-                        return Some(COMMENT);
-                    }
-                },
+                () = tokio::time::sleep(KEEP_ALIVE) => {
+                    self.driven = Some(driven);
+                    return Some(COMMENT);
+                }
             }
         }
     }
@@ -188,15 +128,14 @@ impl Streamed {
     }
 }
 
-/// What somebody is told for as long as they listen, their token works and it is not over.
+/// What somebody is told for as long as they listen and it is not over.
 pub(super) fn told(
     state: &State,
-    signed: &Signed,
     texts: BoxStream<'static, String>,
     (over, last): (CancellationToken, Option<String>),
 ) -> Response {
-    let watch = Watch::new(state, signed);
-    let telling = Telling { watch, texts, _over: over.clone().drop_guard(), over, last };
+    let (ending, guard) = (state.ending.clone(), over.clone().drop_guard());
+    let telling = Telling { ending, texts, over, _over: guard, last };
     events(stream::unfold(Some(telling), |telling| async move {
         let mut telling = telling?;
         match telling.next().await {
@@ -207,33 +146,24 @@ pub(super) fn told(
 }
 
 struct Telling {
-    watch: Watch,
+    /// Cancelled when the server ends.
+    ending: CancellationToken,
     texts: BoxStream<'static, String>,
     over: CancellationToken,
     /// Nobody tells any more when this is dropped.
     _over: DropGuard,
-    /// What is said at the end, unless the client is not to be told anything any more.
+    /// What is said at the end.
     last: Option<String>,
 }
 
 impl Telling {
     async fn next(&mut self) -> Option<Bytes> {
-        let ending = self.watch.state.ending.clone();
         tokio::select! {
             biased;
-            text = self.texts.next() => {
-                self.watch.sent();
-                text.map(|text| event(&text))
-            }
+            text = self.texts.next() => text.map(|text| event(&text)),
             () = self.over.cancelled() => None,
-            () = ending.cancelled() => None,
-            seen = self.watch.next() => match seen {
-                Seen::Quiet => Some(COMMENT),
-                Seen::Revoked => {
-                    self.last = None;
-                    None
-                }
-            },
+            () = self.ending.cancelled() => None,
+            () = tokio::time::sleep(KEEP_ALIVE) => Some(COMMENT),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{
     offer::Answered,
     seal::{Seal, WaitingId},
 };
-use crate::{ServerError, rpc::RpcError};
+use crate::{ServerError, leaving::Held, rpc::RpcError};
 
 /// So many wait, all in all;
 const MOST: usize = 1_024;
@@ -98,12 +98,12 @@ impl Waiting {
         Ok(Self { seal: Seal::new()?, entries: Mutex::default() })
     }
 
-    /// Lets a request wait until its client comes back. Gives what the client is told; or the request
-    /// back, if too many wait.
+    /// Lets a request wait until its client comes back, or its token works no more. Gives what the client is
+    /// told; or the request back, if too many wait.
     pub(super) fn park(
         self: &Arc<Self>,
         (driven, ask): (Driven, Ask),
-        bound: Bound,
+        (bound, held): (Bound, Option<Held>),
         (now, patience): (SystemTime, Duration),
     ) -> Result<Map<String, Value>, Driven> {
         let sealed = self.seal.make(now + patience).ok().filter(|_| self.has_room(bound));
@@ -114,9 +114,15 @@ impl Waiting {
         let kept = Kept { waiting: self.clone(), id };
         tokio::spawn(async move {
             let _kept = kept;
-            let taken = wait((driven, ask), taken);
+            let taken = tokio::time::timeout(patience + GRACE, wait((driven, ask), taken));
             // Time is up, or nobody can come back: what is not taken is dropped, and so stopped.
-            let _ = tokio::time::timeout(patience + GRACE, taken).await;
+            match held {
+                None => drop(taken.await),
+                Some(held) => tokio::select! {
+                    _ = taken => {}
+                    () = held.ended() => {}
+                },
+            }
         });
         let told = json!({
             "resultType": "input_required",

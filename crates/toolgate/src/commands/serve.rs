@@ -142,6 +142,7 @@ fn begin_anew(global: &Global, address: SocketAddr, log: LogForm) -> anyhow::Err
     }
     // Where it is now: clients know that, whatever port was asked for.
     command.args(["serve", "--listen", &address.to_string(), "--log", log.name()]);
+    crate::log::end();
     anyhow::Error::from(command.exec()).context("cannot start again")
 }
 
