@@ -1,7 +1,7 @@
 # `make` or `make help` shows what there is to do.
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test check bench bench-mcp
+.PHONY: help run tour test check soak bench bench-mcp
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ check: ## Formatting, lints and documentation, without warnings
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+
+soak: ## Serve an hour's worth of mixed traffic in five minutes, and look at what is left
+	TOOLGATE_SOAK_SECONDS=300 cargo test --locked --workspace --test soak
 
 bench: ## Measure what the gate costs (release build; use an idle machine)
 	cargo run --locked --release --quiet -p toolgate -- bench

@@ -4,9 +4,10 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// So many lines of its log are shown when something fails.
@@ -41,6 +42,13 @@ impl Served {
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Asks it to end, as whoever watches over it does, and waits until it has.
+    pub(crate) fn terminate(&mut self) -> ExitStatus {
+        let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(id, Signal::TERM).unwrap();
+        self.child.wait().unwrap()
     }
 
     /// The number of the process.

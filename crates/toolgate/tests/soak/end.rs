@@ -1,0 +1,138 @@
+//! What is left when everybody is gone.
+
+use std::{collections::BTreeMap, fs, sync::Arc};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client,
+    helper::{PATIENCE, Site, until},
+    reload::STAYS,
+};
+
+/// Open files that may stay: connections to the database, and processes that wait for a command.
+const KEPT_FILES: usize = 24;
+/// Processes that wait for a command, beyond those at the start.
+const KEPT_CHILDREN: usize = 8;
+/// The tool of which nobody knows whether the call was made.
+const PERHAPS: &str = "grep";
+
+/// What the journal calls a configuration file that was taken over.
+const RELOAD: &str = "reload";
+
+/// What a process holds.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    files: usize,
+    children: Vec<u32>,
+}
+
+impl Figures {
+    /// After something of everything was done: what is made when it is first needed stays.
+    pub(crate) async fn of(site: &Arc<Site>) -> Self {
+        for _ in 0..3 {
+            site.made("exec");
+            let request = site.request_as(&site.owner, "POST", "/v1/tools/exec");
+            let ran = client::send(request.json(&json!({"command": "true"}))).await;
+            assert_eq!(ran.status, 200, "{ran:?}");
+        }
+        Self::now(site.id())
+    }
+
+    fn now(process: u32) -> Self {
+        let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
+        Self { files, children: below(process) }
+    }
+}
+
+/// The processes below one.
+fn below(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")));
+    let children: Vec<u32> = lists
+        .filter_map(Result::ok)
+        .flat_map(|list| list.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<_>>())
+        .collect();
+    let deeper: Vec<_> = children.iter().flat_map(|child| below(*child)).collect();
+    [children, deeper].concat()
+}
+
+/// Waits until nothing is left of what went on.
+pub(crate) async fn is_calm(site: &Arc<Site>, start: &Figures) {
+    // Questions that nobody came back with end with the token of who asked.
+    let token = format!("/v1/tokens/{}", site.leaving);
+    let revoked = client::send(site.request_as(&site.owner, "DELETE", &token)).await;
+    assert_eq!(revoked.status, 200, "{revoked:?}");
+    for (name, most) in [
+        ("toolgate_ws_connections", 0),
+        // The one that asks.
+        ("toolgate_http_connections", 1),
+        ("toolgate_calls_running", 0),
+        ("toolgate_calls_waiting", 0),
+        ("toolgate_sandbox_running", 0),
+        ("toolgate_processes", 0),
+        ("toolgate_runs_open", 0),
+        ("toolgate_mcp_waiting", 0),
+        ("toolgate_approvals_open", 0),
+    ] {
+        until(&format!("{name} is {most}"), async || site.metric(name).await <= most).await;
+    }
+    let most = start.files + KEPT_FILES;
+    until("open files are as at the start", async || Figures::now(site.id()).files <= most).await;
+    let most = start.children.len() + KEPT_CHILDREN;
+    until("no process is left", async || below(site.id()).len() <= most).await;
+    let end = Figures::now(site.id());
+    eprintln!(
+        "at the start {} files and {} processes, at the end {} and {}; {} sessions of MCP clients",
+        start.files,
+        start.children.len(),
+        end.files,
+        end.children.len(),
+        site.metric("toolgate_mcp_sessions").await,
+    );
+}
+
+/// It ends as it should, and the journal has everything.
+pub(crate) async fn is_in_order(site: Arc<Site>) {
+    let children = below(site.id());
+    let ending = site.clone();
+    let ended = tokio::task::spawn_blocking(move || ending.terminate());
+    let ended = tokio::time::timeout(PATIENCE, ended).await.expect("it ends").unwrap();
+    assert!(ended.success(), "{ended:?}\n{}", site.log());
+    let alive = |child: &&u32| fs::read_to_string(format!("/proc/{child}/stat")).is_ok();
+    let mut left: Vec<_> = children.iter().filter(alive).collect();
+    until("processes end with it", async || {
+        left.retain(alive);
+        left.is_empty()
+    })
+    .await;
+    let log = site.whole_log();
+    let errors: Vec<_> = log.lines().filter(|line| line.contains(" ERROR ")).collect();
+    let unasked: Vec<_> = errors.iter().filter(|line| !line.contains(STAYS)).collect();
+    assert!(unasked.is_empty(), "{unasked:#?}");
+    assert_eq!(errors.len(), site.file.lock().await.broken, "files that were not taken over");
+    eprintln!("{} {} lines of the log warn", errors.len(), log.matches(" WARN ").count());
+    eprint!("{}", site.run(&["audit", "verify"]));
+    let all: Value =
+        serde_json::from_str(&site.run(&["history", "--limit", "10000000", "--json"])).unwrap();
+    let mut found = BTreeMap::<String, u64>::new();
+    for entry in all.as_array().unwrap() {
+        assert_ne!(entry["status"], "running", "{entry}");
+        *found.entry(plain(entry["tool_name"].as_str().unwrap())).or_default() += 1;
+    }
+    let mut made = BTreeMap::<String, u64>::new();
+    for (tool, count) in site.calls() {
+        *made.entry(plain(&tool)).or_default() += count;
+    }
+    let [perhaps, at_most] = [&mut found, &mut made].map(|all| all.remove(PERHAPS).unwrap_or(0));
+    assert!(perhaps <= at_most, "{perhaps} calls of {PERHAPS}, of {at_most}");
+    eprintln!("the journal has {found:?}, and {perhaps} of {at_most} calls of {PERHAPS}");
+    let (reloads, told) = (found.remove(RELOAD).unwrap_or(0), site.file.lock().await.told());
+    assert!(told.contains(&reloads), "{reloads} files were taken over, and not {told:?}");
+    assert_eq!(found, made, "what the journal has, and what was called");
+}
+
+/// One name for all that are unknown.
+fn plain(tool: &str) -> String {
+    if tool.starts_with("unknown_") { "unknown".to_owned() } else { tool.to_owned() }
+}
