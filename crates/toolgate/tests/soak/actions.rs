@@ -22,12 +22,14 @@ const ACTIONS: &[(u64, &str, Act)] = actions![
     40 rest::notes
     40 rest::look_around
     40 rest::wrong
+    30 rest::on_one_connection
     25 rest::exec
     25 rest::told_as_it_runs
     20 rest::undo
     15 rest::cancel
     50 chat::whole
     50 chat::streamed
+    20 chat::other_formats
     20 chat::session
     15 chat::sent_and_removed
     10 chat::stopped

@@ -74,6 +74,19 @@ pub(crate) async fn streamed(turn: &mut Turn) {
     assert!(text.trim_end().ends_with("data: [DONE]"), "{text}");
 }
 
+/// The same from clients of other vendors.
+pub(crate) async fn other_formats(turn: &mut Turn) {
+    let (caller, message) = (turn.caller(), busy(turn));
+    let (path, body) = if turn.random.tossed() {
+        let messages = json!([{"role": "user", "content": message}]);
+        ("/v1/messages", json!({"model": "main", "max_tokens": 1_000, "messages": messages}))
+    } else {
+        ("/v1/responses", json!({"model": "main", "input": message}))
+    };
+    let said = turn.get(&caller.token, ("POST", path), Some(body), 200).await;
+    assert!(said.to_string().contains(script::END), "{said}");
+}
+
 pub(crate) async fn session(turn: &mut Turn) {
     let caller = turn.caller();
     let key = format!("agent:main:talk-{}", turn.name());

@@ -47,6 +47,9 @@ rate_per_user = "1000000/min"
 open_questions = 1000
 questions_per_minute = 1000000
 timeouts.exec = "10m"
+rates.add_task = "1000000/min"
+rates.list_tasks = "1000000/min"
+rates.save_note = "1000000/min"
 [tools]
 profile = "coding"
 also_allow = ["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "get_current_time"]

@@ -33,8 +33,8 @@ impl File {
         Self { path, text, denies: false, taken: 0, broken: 0 }
     }
 
-    /// How many entries of the journal tell of it. When a broken one is mended nothing else is different, and the
-    /// next change may come before anybody looks.
+    /// How many entries of the journal tell that it was taken over: also a broken one that was mended is, unless the
+    /// next change comes before anybody looks.
     pub(crate) fn told(&self) -> RangeInclusive<u64> {
         self.taken as u64..=(self.taken + self.broken) as u64
     }

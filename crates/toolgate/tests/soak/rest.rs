@@ -99,6 +99,31 @@ pub(crate) async fn wrong(turn: &mut Turn) {
     turn.call(&caller, (tool, args), expected).await;
 }
 
+/// As clients do that keep their connections.
+pub(crate) async fn on_one_connection(turn: &mut Turn) {
+    let caller = turn.caller();
+    let request = |turn: &Turn| {
+        turn.calling(&caller, "read", &json!({"path": SHARED})).header("connection", "keep-alive")
+    };
+    let mut stream = turn.open(&request(turn)).await;
+    for _ in 0..turn.random.below(5) {
+        is_read(&stream.answer().await);
+        turn.site.sent(turn.kind);
+        stream.send(&request(turn)).await;
+    }
+    is_read(&stream.answer().await);
+    if turn.random.tossed() {
+        turn.keep(stream);
+    }
+}
+
+fn is_read((head, body): &(String, String)) {
+    assert!(
+        head.starts_with("HTTP/1.1 200 ") && body.contains(SHARED_TEXT.trim()),
+        "{head} {body}"
+    );
+}
+
 pub(crate) async fn exec(turn: &mut Turn) {
     let (caller, name) = (turn.caller(), turn.name());
     let args = json!({"command": format!("echo {name}")});

@@ -37,6 +37,26 @@ impl Stream {
         count > 0
     }
 
+    /// Sends one more request on the same connection.
+    pub(crate) async fn send(&mut self, request: &Request) {
+        self.stream.write_all(&request.bytes()).await.unwrap();
+    }
+
+    /// Reads one answer that says how long it is, and leaves the connection open; gives its head and its body.
+    pub(crate) async fn answer(&mut self) -> (String, String) {
+        self.until("\r\n\r\n").await;
+        let (head, mut body) = self.read.split_once("\r\n\r\n").unwrap();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let (head, length) = (head.to_owned(), length.unwrap().parse::<usize>().unwrap());
+        while body.len() < length {
+            assert!(self.piece(4_096).await, "half an answer: {}", self.read);
+            body = self.read.split_once("\r\n\r\n").unwrap().1;
+        }
+        let body = body.to_owned();
+        self.read.clear();
+        (head, body)
+    }
+
     /// Reads until the server ends it, and gives everything.
     pub(crate) async fn end(mut self) -> String {
         while self.piece(64 * 1024).await {}
