@@ -43,6 +43,9 @@ use self::{
 };
 use crate::{StoreError, folder::FolderLock, time::micros};
 
+/// So often others get a turn before what has gathered is committed.
+const MOST_TURNS: usize = 8;
+
 /// The record of every call: append-only records *intent*, *change* and *outcome*. An [`Entry`] is
 /// what the records of one call say together.
 ///
@@ -210,8 +213,16 @@ impl Inner {
         let (reply, leader) = self.soon.join(drafts);
         if leader == Leader::You {
             let lead = Lead(self.clone());
-            // Others that are about to write join meanwhile.
-            yield_now().await;
+            // Others that are about to write join meanwhile, for as long as more of them do.
+            let mut waiting = 0;
+            for _ in 0..MOST_TURNS {
+                yield_now().await;
+                let now = self.soon.len();
+                if now == waiting {
+                    break;
+                }
+                waiting = now;
+            }
             drop(lead);
         }
         reply.await.map_err(|_| StoreError::Stopped)?

@@ -1,80 +1,81 @@
-//! The server's log: written by a thread of its own, many lines at a time, so that no request waits for
-//! whoever reads it.
+//! The server's log: lines are gathered for a moment and written together by a thread of its own, so that no
+//! request waits for whoever reads them.
 
 use std::{
     io::{self, Write},
-    sync::{
-        Arc, OnceLock,
-        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
-    },
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
     time::Duration,
 };
 
-/// So many lines wait; one more is written by whoever says it.
-const MOST_LINES: usize = 4_096;
-/// So much is written at once.
-const MOST_BYTES: usize = 64 * 1024;
-/// So long the last lines may take.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// So long lines are gathered.
+const MOMENT: Duration = Duration::from_millis(20);
+/// So much is gathered at most; more is written by whoever says it.
+const MOST_BYTES: usize = 1024 * 1024;
 
 static LINES: OnceLock<Arc<Lines>> = OnceLock::new();
 
-/// Where lines go.
-#[derive(Debug)]
-pub(crate) struct Lines(SyncSender<Said>);
-
-enum Said {
-    Line(Vec<u8>),
-    /// Everything before it is to be written now.
-    All(SyncSender<()>),
+/// Lines that are not written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    gathered: Mutex<Vec<u8>>,
+    some: Condvar,
+    /// Held by whoever writes, so that lines stay in their order.
+    writing: Mutex<()>,
 }
 
 /// Begins to write lines to standard error.
 pub(crate) fn begin() -> io::Result<Arc<Lines>> {
-    let (sender, said) = sync_channel(MOST_LINES);
-    thread::Builder::new().name("log".to_owned()).spawn(move || write(&said))?;
-    Ok(LINES.get_or_init(|| Arc::new(Lines(sender))).clone())
+    let lines = LINES.get_or_init(Arc::default).clone();
+    let written = lines.clone();
+    thread::Builder::new().name("log".to_owned()).spawn(move || {
+        loop {
+            written.wait();
+            thread::sleep(MOMENT);
+            written.write_all_of_them();
+        }
+    })?;
+    Ok(lines)
 }
 
-/// Waits until what was said is written.
+/// Writes what was said and is not written yet.
 pub(crate) fn end() {
-    let Some(Lines(lines)) = LINES.get().map(|lines| &**lines) else { return };
-    let (done, written) = sync_channel(1);
-    if lines.send(Said::All(done)).is_ok() {
-        // A reader that takes nothing must not keep the server from ending.
-        let _ = written.recv_timeout(LAST_LINES);
+    if let Some(lines) = LINES.get() {
+        lines.write_all_of_them();
     }
 }
 
-fn write(said: &Receiver<Said>) {
-    while let Ok(first) = said.recv() {
-        let (mut bytes, mut done) = (Vec::new(), Vec::new());
-        let more = std::iter::from_fn(|| said.try_recv().ok());
-        for one in std::iter::once(first).chain(more) {
-            match one {
-                Said::Line(line) => bytes.extend(line),
-                Said::All(waits) => done.push(waits),
-            }
-            if bytes.len() >= MOST_BYTES {
-                break;
-            }
-        }
+impl Lines {
+    /// Returns when there is something to write.
+    fn wait(&self) {
+        let none = |gathered: &mut Vec<u8>| gathered.is_empty();
+        let gathered = self.some.wait_while(self.gathered(), none);
+        drop(gathered.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn write_all_of_them(&self) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let gathered = std::mem::take(&mut *self.gathered());
         // A reader that went away is not an error.
-        let _ = io::stderr().write_all(&bytes);
-        for waits in done {
-            let _ = waits.try_send(());
-        }
+        let _ = io::stderr().write_all(&gathered);
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match self.0.try_send(Said::Line(line.to_vec())) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                io::stderr().write_all(line)?;
-            }
+        let mut gathered = self.gathered();
+        let first = gathered.is_empty();
+        gathered.extend_from_slice(line);
+        let many = gathered.len() > MOST_BYTES;
+        drop(gathered);
+        if many {
+            self.write_all_of_them();
+        } else if first {
+            self.some.notify_one();
         }
         Ok(line.len())
     }

@@ -20,6 +20,9 @@ use crate::{
     output::Log,
 };
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Before anything else: a command is started by this very program, executed again.
     toolgate::init();

@@ -45,6 +45,11 @@ impl Queue {
         (reply, leader)
     }
 
+    /// How many wait.
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).waiting.0.len()
+    }
+
     /// Takes the group. Whoever joins from now on needs a new leader.
     pub(super) fn take(&self) -> Group {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 /// The steps that are built; later ones are not looked for yet.
-const BUILT: u64 = 5;
+const BUILT: u64 = 6;
 
 #[test]
 fn every_advisory_of_what_is_built_is_named_by_a_test() {
