@@ -17,6 +17,8 @@ const KEPT_CHILDREN: usize = 8;
 /// The tool of which nobody knows whether the call was made.
 const PERHAPS: &str = "grep";
 
+/// So many warnings are shown.
+const WARNINGS: usize = 5;
 /// What the journal calls a configuration file that was taken over.
 const RELOAD: &str = "reload";
 /// One that was not.
@@ -96,50 +98,64 @@ pub(crate) async fn is_calm(site: &Arc<Site>, start: &Figures) {
 
 /// It ends as it should, and the journal has everything.
 pub(crate) async fn is_in_order(site: Arc<Site>) {
+    ends(&site).await;
+    let (told, broken) = {
+        let file = site.file.lock().await;
+        (file.told(), file.broken)
+    };
+    has_logged(&site.whole_log(), broken);
+    eprint!("{}", site.run(&["audit", "verify"]));
+    let (mut found, mut made) = (in_journal(&site), BTreeMap::<String, u64>::new());
+    for (tool, count) in site.calls() {
+        *made.entry(plain(&tool)).or_default() += count;
+    }
+    eprintln!("the journal has {found:?}");
+    let [perhaps, at_most] = [&mut found, &mut made].map(|all| all.remove(PERHAPS).unwrap_or(0));
+    assert!(perhaps <= at_most, "{perhaps} calls of {PERHAPS}, of {at_most}");
+    let [reloads, refused] = [RELOAD, BROKEN].map(|name| found.remove(name).unwrap_or(0));
+    assert!(told.contains(&reloads), "{reloads} files were taken over, and not {told:?}");
+    assert_eq!(refused, broken as u64, "files that were not taken over");
+    assert_eq!(found, made, "what the journal has, and what was called");
+}
+
+/// The process ends when it is told to, and with it all it has started.
+async fn ends(site: &Arc<Site>) {
     let children = below(site.id());
     let ending = site.clone();
     let ended = tokio::task::spawn_blocking(move || ending.terminate());
     let ended = tokio::time::timeout(PATIENCE, ended).await.expect("it ends").unwrap();
     assert!(ended.success(), "{ended:?}\n{}", site.log());
-    let alive = |child: &&u32| fs::read_to_string(format!("/proc/{child}/stat")).is_ok();
-    let mut left: Vec<_> = children.iter().filter(alive).collect();
     until("processes end with it", async || {
-        left.retain(alive);
-        left.is_empty()
+        children.iter().all(|child| fs::metadata(format!("/proc/{child}")).is_err())
     })
     .await;
-    let log = site.whole_log();
+}
+
+/// No errors but those of files that were broken on purpose.
+fn has_logged(log: &str, broken: usize) {
     let errors: Vec<_> = log.lines().filter(|line| line.contains(" ERROR ")).collect();
     let unasked: Vec<_> = errors.iter().filter(|line| !line.contains(STAYS)).collect();
     assert!(unasked.is_empty(), "{unasked:#?}");
-    assert_eq!(errors.len(), site.file.lock().await.broken, "files that were not taken over");
-    eprintln!("{} {} lines of the log warn", errors.len(), log.matches(" WARN ").count());
-    eprint!("{}", site.run(&["audit", "verify"]));
-    let all: Value =
-        serde_json::from_str(&site.run(&["history", "--limit", "10000000", "--json"])).unwrap();
-    let mut found = BTreeMap::<String, u64>::new();
-    for entry in all.as_array().unwrap() {
-        assert_ne!(entry["status"], "running", "{entry}");
-        let (tool, status) = (&entry["tool_name"], &entry["status"]);
-        let name =
-            if tool == RELOAD && status == "error" { BROKEN } else { tool.as_str().unwrap() };
+    assert_eq!(errors.len(), broken, "files that were not taken over");
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains(" WARN ")).collect();
+    eprintln!("{broken} broken files were noticed; {} lines of the log warn", warnings.len());
+    for line in warnings.iter().take(WARNINGS) {
+        eprintln!("{line}");
+    }
+}
+
+/// How many calls of each tool the journal has; none is still under way.
+fn in_journal(site: &Site) -> BTreeMap<String, u64> {
+    let all = site.run(&["history", "--limit", "10000000", "--json"]);
+    let all: Vec<Value> = serde_json::from_str(&all).unwrap();
+    let mut found = BTreeMap::new();
+    for entry in &all {
+        let (tool, status) = (entry["tool_name"].as_str().unwrap(), &entry["status"]);
+        assert_ne!(status, "running", "{entry}");
+        let name = if tool == RELOAD && status == "error" { BROKEN } else { tool };
         *found.entry(plain(name)).or_default() += 1;
     }
-    let mut made = BTreeMap::<String, u64>::new();
-    for (tool, count) in site.calls() {
-        *made.entry(plain(&tool)).or_default() += count;
-    }
-    let [perhaps, at_most] = [&mut found, &mut made].map(|all| all.remove(PERHAPS).unwrap_or(0));
-    assert!(perhaps <= at_most, "{perhaps} calls of {PERHAPS}, of {at_most}");
-    eprintln!("the journal has {found:?}, and {perhaps} of {at_most} calls of {PERHAPS}");
-    let (told, broken) = {
-        let file = site.file.lock().await;
-        (file.told(), file.broken)
-    };
-    let [reloads, refused] = [RELOAD, BROKEN].map(|name| found.remove(name).unwrap_or(0));
-    assert!(told.contains(&reloads), "{reloads} files were taken over, and not {told:?}");
-    assert_eq!(refused, broken as u64, "files that were not taken over");
-    assert_eq!(found, made, "what the journal has, and what was called");
+    found
 }
 
 /// One name for all that are unknown.
