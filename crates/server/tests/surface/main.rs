@@ -21,6 +21,8 @@ mod hosts;
 mod isolation;
 mod limits;
 mod listing;
+mod mcp;
+mod mcp_sessions;
 mod messages;
 mod scoped;
 mod scopes;
