@@ -36,6 +36,8 @@ const CONFIG: &str = "tools.profile = 'full'\ntools.approvers = ['ann']\n\
                       limits.rate_per_user = '100000/min'\nlimits.model_output_bytes = '2KB'\n\
                       [tools.by_channel.http]\n\
                       also_allow = ['exec', 'process', 'gateway', 'sessions_spawn']\n\
+                      [tools.by_channel.mcp]\n\
+                      also_allow = ['exec', 'process', 'gateway', 'sessions_spawn']\n\
                       [agents.scout]\ndescription = 'looks around'";
 
 /// Tools that may ask, or take long.
@@ -135,8 +137,12 @@ impl<'a> Other<'a> {
 
 /// What an answer says besides names: its status, and of an error its type.
 fn said(answer: &Answer) -> (u16, Option<Value>) {
-    let kind = serde_json::from_slice::<Value>(&answer.body).ok();
-    (answer.status, kind.and_then(|body| body.get("error_type").cloned()))
+    let body = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+    // Over MCP the type of an error is the first word of the text.
+    let failed = body.pointer("/result/isError") == Some(&json!(true));
+    let text = body.pointer("/result/content/0/text").and_then(Value::as_str).unwrap_or_default();
+    let first = failed.then(|| json!(text.split(':').next()));
+    (answer.status, body.get("error_type").cloned().or(first))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -221,13 +227,8 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
             let at = chance.number();
             let [one, two] =
                 [named, twin].map(|named| tries::arguments(&shown["parameters"], &named, at));
-            let call = |body: Value| Try {
-                method: "POST".to_owned(),
-                path: format!("/v1/tools/{name}"),
-                headers: vec![("toolgate-session", "tries".to_owned())],
-                body: Some(body),
-            };
-            let (one, two) = (call(one), call(two));
+            let call = if chance.number().is_multiple_of(2) { over_http } else { over_mcp };
+            let (one, two) = (call(name, one), call(name, two));
             let both = other.both(&one, &two);
             // What asks waits for an answer that nobody gives; so it is not waited for.
             if ASKING.contains(&name) {
@@ -236,6 +237,33 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
                 both.await;
             }
         }
+    }
+}
+
+fn over_http(tool: &str, arguments: Value) -> Try {
+    Try {
+        method: "POST".to_owned(),
+        path: format!("/v1/tools/{tool}"),
+        headers: vec![("toolgate-session", "tries".to_owned())],
+        body: Some(arguments),
+    }
+}
+
+fn over_mcp(tool: &str, arguments: Value) -> Try {
+    let revision = "2026-07-28".to_owned();
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": revision,
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    Try {
+        method: "POST".to_owned(),
+        path: "/mcp".to_owned(),
+        headers: vec![
+            ("toolgate-session", "tries".to_owned()),
+            ("mcp-protocol-version", revision),
+            ("mcp-method", "tools/call".to_owned()),
+            ("mcp-name", tool.to_owned()),
+        ],
+        body: Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})),
     }
 }
 

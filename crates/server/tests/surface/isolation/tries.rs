@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{ada::Ada, chance::Chance, chance::twin};
 
 /// Operations that are not tried here, because they are about nobody's things or have tests of their own.
-/// What MCP clients speak has the same tools and the same gate behind it; its sessions are tried beside
-/// its other tests.
+/// What MCP clients speak is tried with every tool; its sessions are tried beside its other tests.
 pub(super) const ELSEWHERE: [&str; 5] =
     ["DELETE /mcp", "GET /mcp", "GET /ws", "POST /mcp", "POST /v1/sign-in"];
 
