@@ -35,6 +35,8 @@ pub(crate) const SECRET_TEXT: &str = "NAME=value\n";
 pub(crate) const LEFT: &str = ".env.left";
 /// A command that goes on until it is ended. The last words of what it says are held back.
 pub(crate) const SLEEPS: &str = "echo it has started and goes on; sleep 600";
+/// Beyond those that clients have who do not choose: 127.1.0.1.
+const FIRST_ADDRESS: u32 = 0x0001_0001;
 /// More than there are workers.
 const FILES: u64 = 16;
 
@@ -145,7 +147,7 @@ impl Site {
             leaver: Caller { token: leaver },
             leaving,
             left: AtomicU32::new(0),
-            addresses: AtomicU32::new(0),
+            addresses: AtomicU32::new(FIRST_ADDRESS),
             made: Mutex::default(),
             sent: Mutex::default(),
         };
@@ -189,8 +191,8 @@ impl Site {
 
     /// An address of this machine that nobody has come from yet.
     pub(crate) fn new_address(&self) -> [u8; 4] {
-        let [_, a, b, c] = self.addresses.fetch_add(1, Ordering::SeqCst).to_be_bytes();
-        [127, 1 + a, b, c + 1]
+        let [_, high, middle, low] = self.addresses.fetch_add(1, Ordering::SeqCst).to_be_bytes();
+        [127, high, middle, low]
     }
 
     /// Counts a call that is in the journal at the end.
