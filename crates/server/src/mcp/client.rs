@@ -1,6 +1,6 @@
 //! The client of one request: what it is told and asked while the request is under way.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -24,6 +24,34 @@ pub(super) enum Out {
 pub(super) struct Ask {
     pub(super) requests: Map<String, Value>,
     pub(super) answers: oneshot::Sender<Map<String, Value>>,
+}
+
+/// The name under which a client wants to be told of progress. It is that of the request that is under way: who
+/// comes back to one brings another.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProgressToken(Option<Arc<Mutex<Option<Value>>>>);
+
+impl ProgressToken {
+    /// Nothing is ever told if there is none.
+    pub(super) fn new(token: Option<Value>) -> Self {
+        Self(token.map(|token| Arc::new(Mutex::new(Some(token)))))
+    }
+
+    pub(super) const fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The one to tell now.
+    pub(super) fn now(&self) -> Option<Value> {
+        self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Goes on with the one of another request.
+    pub(super) fn replace(&self, token: Option<Value>) {
+        if let Some(known) = &self.0 {
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = token;
+        }
+    }
 }
 
 /// The client of one request.

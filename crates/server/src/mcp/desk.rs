@@ -8,7 +8,7 @@ use tool::Digest;
 
 use super::{
     client::Out,
-    driven::Driven,
+    driven::{Driven, Reins},
     offer::{Answered, Change, Context, Offer},
     request::{ClientInfo, RequestMeta},
     revision::Revision,
@@ -51,7 +51,9 @@ impl Desk {
         outs: Option<mpsc::Receiver<Out>>,
     ) -> Driven {
         let offer = self.offer.clone();
-        Driven::new(async move { offer.handle(&context, &method, params).await }, outs)
+        let (cancel, progress_token) = (context.cancel.clone(), context.progress_token.clone());
+        let work = async move { offer.handle(&context, &method, params).await };
+        Driven::new(work, outs, Reins { cancel, progress_token })
     }
 
     /// What `initialize` answers: the revision, and what is offered.
@@ -138,6 +140,7 @@ pub(super) struct Described {
 pub(super) struct Back {
     pub(super) state: String,
     pub(super) answers: Map<String, Value>,
+    pub(super) progress_token: Option<Value>,
 }
 
 impl Described {
@@ -173,7 +176,9 @@ impl Described {
         };
         let (back, given) = match (state, answers) {
             (Some(state), answers) => {
-                (Some(Back { state, answers: answers.unwrap_or_default() }), Map::new())
+                let (answers, progress_token) =
+                    (answers.unwrap_or_default(), progress_token.clone());
+                (Some(Back { state, answers, progress_token }), Map::new())
             }
             (None, given) => (None, given.unwrap_or_default()),
         };

@@ -2,9 +2,14 @@
 
 use std::pin::Pin;
 
+use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use super::{client::Out, offer::Answered};
+use super::{
+    client::{Out, ProgressToken},
+    offer::Answered,
+};
 
 /// A request that is under way; dropping it stops it.
 pub(super) struct Driven {
@@ -12,6 +17,14 @@ pub(super) struct Driven {
     /// Nothing comes out if nothing can be told or asked.
     outs: Option<mpsc::Receiver<Out>>,
     done: Option<Answered>,
+    reins: Reins,
+}
+
+/// What can be changed about a request while it is under way.
+#[derive(Debug, Clone)]
+pub(super) struct Reins {
+    pub(super) cancel: CancellationToken,
+    pub(super) progress_token: ProgressToken,
 }
 
 /// What happens next with it.
@@ -24,8 +37,25 @@ impl Driven {
     pub(super) fn new(
         work: impl Future<Output = Answered> + Send + 'static,
         outs: Option<mpsc::Receiver<Out>>,
+        reins: Reins,
     ) -> Self {
-        Self { work: Box::pin(work), outs, done: None }
+        Self { work: Box::pin(work), outs, done: None, reins }
+    }
+
+    /// Goes on for another request of the same client.
+    pub(super) fn go_on_for(self, progress_token: Option<Value>) -> Self {
+        self.reins.progress_token.replace(progress_token);
+        self
+    }
+
+    /// What happens next, once it was cancelled if it is to be.
+    pub(super) async fn step_unless(&mut self, cancelled: &CancellationToken) -> Step {
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => self.reins.cancel.cancel(),
+            step = self.step() => return step,
+        }
+        self.step().await
     }
 
     /// What happens next. Nothing is lost if this is dropped before it is ready.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tool::Caller;
 
 use super::{
-    client::Client,
+    client::{Client, ProgressToken},
     desk::{self, Back, Described as Said},
     driven::Driven,
     errors,
@@ -255,7 +255,7 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         given: said.given,
         log_level: said.log_level,
         cancel: CancellationToken::new(),
-        progress_token: said.progress_token,
+        progress_token: ProgressToken::new(said.progress_token),
         signed: Some(asked.signed),
     };
     let driven = desk.begin(context, (method, params), outs);
@@ -269,7 +269,7 @@ async fn come_back(exchange: Exchange, back: Back, takes: Takes) -> Result<Respo
     };
     let waiting = &exchange.state.mcp.desk.waiting;
     let taken = waiting.take(&back.state, *bound, exchange.state.now()).await?;
-    let driven = match taken.resume(&back.answers) {
+    let driven = match taken.resume(back) {
         Resumed::Done(answered) => return Ok(exchange.whole(answered)),
         Resumed::GoesOn(driven) => driven,
         Resumed::Again(driven, ask) => match exchange.park(driven, ask) {
@@ -405,7 +405,7 @@ async fn in_session(
         given: Map::new(),
         log_level: session.log_level(),
         cancel: cancel.clone(),
-        progress_token: meta.progress_token().cloned(),
+        progress_token: ProgressToken::new(meta.progress_token().cloned()),
         signed: Some(asked.signed.clone()),
     };
     let driven: Driven = desk.begin(context, (method, params), outs);

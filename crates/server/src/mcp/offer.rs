@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tool::{BoxFuture, Caller, ToolInfo};
 
-use super::{client::Client, revision::Revision};
+use super::{
+    client::{Client, ProgressToken},
+    revision::Revision,
+};
 use crate::{auth::Signed, rpc::RpcError};
 
 /// What somebody gets who asked for something.
@@ -90,7 +93,7 @@ pub struct Context {
     pub log_level: Option<String>,
     /// Cancelled when they want it no more.
     pub cancel: CancellationToken,
-    pub(super) progress_token: Option<Value>,
+    pub(super) progress_token: ProgressToken,
     /// The token they came with; none on the command line.
     pub(super) signed: Option<Signed>,
 }
@@ -103,9 +106,9 @@ impl Context {
 
     /// Tells them how far it is, if they want to be told; `progress` must grow.
     pub async fn progress(&self, progress: u64, about: Map<String, Value>) {
-        let Some(token) = &self.progress_token else { return };
+        let Some(token) = self.progress_token.now() else { return };
         let mut params = about;
-        params.insert("progressToken".to_owned(), token.clone());
+        params.insert("progressToken".to_owned(), token);
         params.insert("progress".to_owned(), json!(progress));
         self.client.tell("notifications/progress", Value::Object(params)).await;
     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tool::{Caller, Clock, Digest};
 
 use super::{
-    client::{Ask, Client, Out},
+    client::{Ask, Client, Out, ProgressToken},
     desk::{self, Back, Described, Desk},
     driven::{Driven, Step},
     listen,
@@ -252,7 +252,7 @@ impl Stdio {
                 given: Map::new(),
                 log_level: begun.log_level,
                 cancel,
-                progress_token: meta.progress_token().cloned(),
+                progress_token: ProgressToken::new(meta.progress_token().cloned()),
                 signed: None,
             };
             let driven = self.desk.begin(context, (method, params), outs);
@@ -294,7 +294,7 @@ impl Stdio {
         }
         let bound = Bound { who: Digest::of("stdio"), what: said.what };
         if let Some(back) = said.back {
-            return self.come_back(back, bound).await;
+            return self.come_back(back, (bound, &cancel)).await;
         }
         let (client, outs) = Client::new(Arc::new(said.client));
         let context = Context {
@@ -304,16 +304,21 @@ impl Stdio {
             given: said.given,
             log_level: said.log_level,
             cancel,
-            progress_token: said.progress_token,
+            progress_token: ProgressToken::new(said.progress_token),
             signed: None,
         };
+        let cancelled = context.cancel.clone();
         let driven = self.desk.begin(context, (method, params), outs);
-        self.drive(driven, bound).await
+        self.drive(driven, (bound, &cancelled)).await
     }
 
-    async fn drive(&self, mut driven: Driven, bound: Bound) -> Answered {
+    async fn drive(
+        &self,
+        mut driven: Driven,
+        (bound, cancelled): (Bound, &CancellationToken),
+    ) -> Answered {
         loop {
-            match driven.step().await {
+            match driven.step_unless(cancelled).await {
                 Step::Done(answered) => return answered,
                 Step::Out(Out::Tell(text)) => self.send(text).await,
                 Step::Out(Out::Ask(ask)) => match self.park(driven, ask, bound) {
@@ -324,14 +329,18 @@ impl Stdio {
         }
     }
 
-    async fn come_back(&self, back: Back, bound: Bound) -> Answered {
+    async fn come_back(
+        &self,
+        back: Back,
+        (bound, cancelled): (Bound, &CancellationToken),
+    ) -> Answered {
         let taken = self.desk.waiting.take(&back.state, bound, self.clock.now()).await?;
-        match taken.resume(&back.answers) {
+        match taken.resume(back) {
             Resumed::Done(answered) => answered,
-            Resumed::GoesOn(driven) => self.drive(driven, bound).await,
+            Resumed::GoesOn(driven) => self.drive(driven, (bound, cancelled)).await,
             Resumed::Again(driven, ask) => match self.park(driven, ask, bound) {
                 Ok(told) => Ok(told),
-                Err(driven) => self.drive(driven, bound).await,
+                Err(driven) => self.drive(driven, (bound, cancelled)).await,
             },
         }
     }

@@ -17,7 +17,7 @@ use tool::{BoxFuture, Caller, Outcome, Role, ToolInfo, UpdateSink, Updates};
 
 use super::{
     asking::Noted,
-    client::Client,
+    client::{Client, ProgressToken},
     offer::{Answered, Change, Context, Offer},
 };
 use crate::{calling, events::Events, rpc::RpcError};
@@ -82,8 +82,8 @@ impl Tools {
         let id = self.gate.next_id();
         request.id = Some(id);
         request.cancel = context.cancel.clone();
-        if let Some(token) = &context.progress_token {
-            let (client, token) = (context.client.clone(), token.clone());
+        if context.progress_token.is_some() {
+            let (client, token) = (context.client.clone(), context.progress_token.clone());
             let progress = Progress { client, token, sent: AtomicU64::new(0) };
             request.updates = Updates::to(Arc::new(progress));
         }
@@ -167,16 +167,16 @@ impl Offer for Tools {
 #[derive(Debug)]
 struct Progress {
     client: Client,
-    token: Value,
+    token: ProgressToken,
     sent: AtomicU64,
 }
 
 impl UpdateSink for Progress {
     fn send<'a>(&'a self, text: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async move {
+            let Some(token) = self.token.now() else { return };
             let progress = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
-            let params =
-                json!({"progressToken": self.token, "progress": progress, "message": text});
+            let params = json!({"progressToken": token, "progress": progress, "message": text});
             self.client.tell("notifications/progress", params).await;
         })
     }

@@ -13,6 +13,7 @@ use tool::Digest;
 
 use super::{
     client::{Ask, Out},
+    desk::Back,
     driven::{Driven, Step},
     offer::Answered,
     seal::{Seal, WaitingId},
@@ -72,11 +73,13 @@ pub(super) enum Resumed {
 
 impl Taken {
     /// Goes on with what the client brings; what nobody asked for is passed over.
-    pub(super) fn resume(self, answers: &Map<String, Value>) -> Resumed {
+    pub(super) fn resume(self, back: Back) -> Resumed {
         let Self { driven, ask, done } = self;
+        let Back { state: _, answers, progress_token } = back;
         if let Some(done) = done {
             return Resumed::Done(done);
         }
+        let driven = driven.go_on_for(progress_token);
         let Some(ask) = ask else { return Resumed::GoesOn(driven) };
         let wanted = ask.requests.keys().map(|name| {
             let answer = answers.get(name).filter(|answer| answer.is_object());
