@@ -1,13 +1,29 @@
 //! The suite of the protocol's own project judges a server that has our transport, our authentication and our
-//! gate, and behind them the tools, resources and prompts that the suite asks for.
+//! gate, and behind them the tools, resources and prompts that the suite asks for. Clients that people use speak
+//! to real processes with real tools.
 //!
-//! Needs npm and a package registry the first time; what is installed is kept in the target folder.
+//! Needs npm, Python 3 and package registries the first time; what is installed is kept in the target folder.
+#![expect(clippy::disallowed_methods, reason = "a test runs the programs it needs")]
+#![expect(clippy::print_stderr, reason = "whoever waits should see what for")]
 #![expect(clippy::unwrap_used, reason = "a failed setup should fail the test")]
 #![expect(clippy::indexing_slicing, reason = "what is not there is `null`, and fails the test")]
 
 mod fixture;
 mod forward;
+#[expect(dead_code, reason = "other tests share it and need more of it")]
+#[path = "../clients/http.rs"]
+mod http;
+mod inspector;
+mod packages;
+mod person;
+mod processes;
+mod python;
 mod script;
+#[path = "../../../provider/tests/sdk/installed.rs"]
+mod sdk;
+#[expect(dead_code, reason = "other tests share it and need more of it")]
+#[path = "../clients/served.rs"]
+mod served;
 mod site;
 mod stdio;
 mod suite;

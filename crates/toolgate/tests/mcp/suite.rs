@@ -1,28 +1,16 @@
-//! The suite: how it is installed, started and understood.
-#![expect(clippy::disallowed_methods, reason = "a test runs the programs it needs")]
-#![expect(clippy::print_stderr, reason = "whoever waits should see what for")]
+//! The suite: how it is started and understood.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-    sync::LazyLock,
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tool::Digest;
 
-/// The suite, and the version of Node.js that it needs.
-const PACKAGES: &str = include_str!("package.json");
+use crate::packages::{node, package};
+
 /// Longer than any scenario takes, also on a machine that does much else, in milliseconds.
 const PATIENCE: &str = "120000";
 /// What follows the name of a scenario in the name of its folder: a dash and the time.
 const TIME: usize = "-2026-07-28T00-00-00-000Z".len();
-
-/// Installed once, for both revisions.
-static INSTALLED: LazyLock<PathBuf> = LazyLock::new(installed);
 
 /// What the suite found.
 pub(crate) struct Verdict {
@@ -36,15 +24,12 @@ pub(crate) struct Verdict {
 
 /// Runs what a revision requires against a server.
 pub(crate) fn run(url: &str, revision: &'static str) -> Verdict {
-    let modules = INSTALLED.join("node_modules");
-    let suite = modules.join("@modelcontextprotocol/conformance");
+    let suite = package("@modelcontextprotocol/conformance");
     let results = TempDir::new().unwrap();
-    let output = Command::new(modules.join(".bin/node"))
-        .arg(suite.join("dist/index.js"))
+    let output = node(&suite.join("dist/index.js"))
         .args(["server", "--url", url, "--requirements", revision, "--timeout", PATIENCE, "-o"])
         .arg(results.path())
         .current_dir(results.path())
-        .stdin(Stdio::null())
         .output()
         .unwrap();
     let required = fs::read_to_string(suite.join(format!("requirements/{revision}.yaml"))).unwrap();
@@ -98,26 +83,4 @@ fn checks(results: &Path) -> BTreeMap<String, Vec<Value>> {
         Some((name, serde_json::from_str(&checks).unwrap()))
     };
     folders.filter_map(scenario).collect()
-}
-
-/// Installs the packages, once for each set of versions.
-fn installed() -> PathBuf {
-    let name: String = Digest::of(PACKAGES).to_string().chars().take(16).collect();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{name}"));
-    if folder.join("complete").exists() {
-        return folder;
-    }
-    // What an interrupted run left is not to be trusted.
-    if folder.exists() {
-        fs::remove_dir_all(&folder).unwrap();
-    }
-    fs::create_dir_all(&folder).unwrap();
-    eprintln!("installing the suite into {}", folder.display());
-    fs::write(folder.join("package.json"), PACKAGES).unwrap();
-    let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error"]).current_dir(&folder);
-    let status = npm.status().unwrap();
-    assert!(status.success(), "{npm:?}: {status}");
-    fs::write(folder.join("complete"), "").unwrap();
-    folder
 }
