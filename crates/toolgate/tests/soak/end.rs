@@ -11,9 +11,11 @@ use crate::{
 };
 
 /// Open files that may stay: connections to the database, and processes that wait for a command.
-const KEPT_FILES: usize = 24;
+const KEPT_FILES: usize = 16;
 /// Processes that wait for a command, beyond those at the start.
 const KEPT_CHILDREN: usize = 8;
+/// Sessions of MCP clients that three users may have.
+const MOST_SESSIONS: u64 = 3 * 64;
 /// The tool of which nobody knows whether the call was made.
 const PERHAPS: &str = "grep";
 
@@ -78,6 +80,9 @@ pub(crate) async fn is_calm(site: &Arc<Site>, start: &Figures) {
         ("toolgate_runs_open", 0),
         ("toolgate_mcp_waiting", 0),
         ("toolgate_approvals_open", 0),
+        // Those who left without a word have as many as they may.
+        ("toolgate_mcp_sessions", MOST_SESSIONS),
+        ("toolgate_connections_refused_total", 0),
     ] {
         until(&format!("{name} is {most}"), async || site.metric(name).await <= most).await;
     }
