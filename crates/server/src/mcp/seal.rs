@@ -79,9 +79,9 @@ mod tests {
     fn only_what_was_made_here_is_read_and_only_in_time() {
         let (seal, other) = (Seal::new().unwrap(), Seal::new().unwrap());
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
-        let (id, carried) = seal.make(now + Duration::from_secs(60)).unwrap();
+        let (id, carried) = seal.make(now + Duration::from_mins(1)).unwrap();
         assert_eq!(seal.read(&carried, now), Some(id));
-        assert_eq!(seal.read(&carried, now + Duration::from_secs(60)), None);
+        assert_eq!(seal.read(&carried, now + Duration::from_mins(1)), None);
         assert_eq!(other.read(&carried, now), None);
         let bytes = URL_SAFE_NO_PAD.decode(&carried).unwrap();
         for at in 0..bytes.len() {

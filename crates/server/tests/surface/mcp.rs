@@ -103,6 +103,9 @@ pub(crate) fn messages(text: &str) -> Vec<Value> {
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
+const DISCOVER: [(&str, &str); 2] =
+    [("mcp-protocol-version", REVISION), ("mcp-method", "server/discover")];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_says_what_it_speaks_or_is_told_what_is_wrong() {
     let site = Site::new().await;
@@ -111,20 +114,10 @@ async fn a_request_says_what_it_speaks_or_is_told_what_is_wrong() {
         |version: &str| json!({key("protocolVersion"): version, key("clientCapabilities"): {}});
     let whole = meta(REVISION);
     for (headers, method, meta, expected) in [
+        (&DISCOVER[..], "server/discover", Some(whole.clone()), (200, 0)),
+        (&DISCOVER, "server/discover", None, (400, -32602)),
         (
-            &[("mcp-protocol-version", REVISION), ("mcp-method", "server/discover")][..],
-            "server/discover",
-            Some(whole.clone()),
-            (200, 0),
-        ),
-        (
-            &[("mcp-protocol-version", REVISION), ("mcp-method", "server/discover")],
-            "server/discover",
-            None,
-            (400, -32602),
-        ),
-        (
-            &[("mcp-protocol-version", REVISION), ("mcp-method", "server/discover")],
+            &DISCOVER,
             "server/discover",
             Some(json!({key("protocolVersion"): REVISION})),
             (400, -32602),
@@ -192,7 +185,11 @@ async fn a_request_says_what_it_speaks_or_is_told_what_is_wrong() {
         assert_eq!((answer.status, code), expected, "{headers:?} {method} {meta:?} {said}");
         assert_eq!(said["id"], "x");
     }
-    // Before anything of the protocol: who is it?
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_it_is_and_whether_it_is_json_comes_before_the_protocol() {
+    let site = Site::new().await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     assert_eq!(send(site.anonymous("POST", "/mcp").json(&body)).await.status, 401);
     for (text, status) in [("{", 400), ("[]", 400), (r#"{"id":1,"id":2,"method":"x"}"#, 400)] {

@@ -44,7 +44,7 @@ impl Session<'_> {
             .header("mcp-session-id", &self.id)
     }
 
-    fn call(&self, id: u32, method: &str, params: Value) -> Request {
+    fn call(&self, id: u32, method: &str, params: &Value) -> Request {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.request("POST").json(&body)
     }
@@ -59,20 +59,20 @@ impl Session<'_> {
 async fn a_session_begins_goes_on_and_ends() {
     let site = Site::new().await;
     let session = site.begin(&site.owner, json!({})).await;
-    assert_eq!(send(session.call(1, "ping", json!({}))).await.json()["result"], json!({}));
-    let list = send(session.call(2, "tools/list", json!({}))).await.json();
+    assert_eq!(send(session.call(1, "ping", &json!({}))).await.json()["result"], json!({}));
+    let list = send(session.call(2, "tools/list", &json!({}))).await.json();
     assert!(list["result"]["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "read"));
     assert_eq!(list["result"].get("resultType"), None);
     let params = json!({"name": "read", "arguments": {"path": "hello.txt"}});
-    let read = send(session.call(3, "tools/call", params)).await.json();
+    let read = send(session.call(3, "tools/call", &params)).await.json();
     assert_eq!(read["result"]["content"][0]["text"], "hello\nworld\n");
-    let unknown = send(session.call(4, "prompts/list", json!({}))).await;
+    let unknown = send(session.call(4, "prompts/list", &json!({}))).await;
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (200, &json!(-32601)));
-    let twice = send(session.call(5, "initialize", json!({}))).await.json();
+    let twice = send(session.call(5, "initialize", &json!({}))).await.json();
     assert_eq!(twice["error"]["code"], -32600);
 
     assert_eq!(send(session.request("DELETE")).await.status, 204);
-    assert_eq!(send(session.call(6, "ping", json!({}))).await.status, 404);
+    assert_eq!(send(session.call(6, "ping", &json!({}))).await.status, 404);
     assert_eq!(send(session.request("DELETE")).await.status, 404);
     assert_eq!(send(session.request("GET")).await.status, 404);
     // Without a session there is nothing to listen to or to end.
@@ -109,11 +109,11 @@ async fn a_session_is_of_the_token_that_began_it_alone() {
     let again = site.token(Who::OWNER).await;
     for token in [stranger, again] {
         let other = Session { site: &site, token, id: session.id.clone() };
-        assert_eq!(send(other.call(1, "ping", json!({}))).await.status, 404);
+        assert_eq!(send(other.call(1, "ping", &json!({}))).await.status, 404);
         assert_eq!(send(other.request("GET")).await.status, 404);
         assert_eq!(send(other.request("DELETE")).await.status, 404);
     }
-    assert_eq!(send(session.call(1, "ping", json!({}))).await.status, 200);
+    assert_eq!(send(session.call(1, "ping", &json!({}))).await.status, 200);
     assert_eq!(session.id.len(), 32);
 }
 
@@ -126,7 +126,7 @@ async fn a_question_is_put_to_the_client_while_it_waits() {
     ] {
         let site = Site::new().await;
         let session = site.begin(&site.token(ASKED).await, shows_forms()).await;
-        let call = session.call(5, "tools/call", json!({"name": "ring", "arguments": {}}));
+        let call = session.call(5, "tools/call", &json!({"name": "ring", "arguments": {}}));
         let mut stream = OpenStream::new(call).await;
         let asked = messages(&stream.until("requestedSchema").await)[0].clone();
         assert_eq!(asked["method"], "elicitation/create");
@@ -148,7 +148,7 @@ async fn a_client_that_cannot_answer_leaves_the_question_to_others() {
     let site = Site::new().await;
     let [token, approver] = [site.token(ASKED).await, site.token(Who::OWNER).await];
     let session = site.begin(&token, shows_forms()).await;
-    let call = session.call(5, "tools/call", json!({"name": "ring", "arguments": {}}));
+    let call = session.call(5, "tools/call", &json!({"name": "ring", "arguments": {}}));
     let mut stream = OpenStream::new(call).await;
     let asked = messages(&stream.until("requestedSchema").await)[0].clone();
     let error = json!({"code": -32601, "message": "no forms here"});
@@ -167,7 +167,7 @@ async fn a_request_is_cancelled_by_its_id() {
     let session = site.begin(&site.owner, json!({})).await;
     let params = json!({"name": "talk", "arguments": {"pieces": 2, "bytes": 20_000, "rest_ms": 600_000},
         "_meta": {"progressToken": 1}});
-    let mut stream = OpenStream::new(session.call(9, "tools/call", params)).await;
+    let mut stream = OpenStream::new(session.call(9, "tools/call", &params)).await;
     stream.until("notifications/progress").await;
     for wrong in [json!(8), json!("9"), Value::Null] {
         let params = json!({"requestId": wrong});
@@ -211,7 +211,7 @@ async fn sessions_are_bounded() {
     let newest = site.begin(&site.owner, json!({})).await;
     let mut alive = Vec::new();
     for session in sessions.iter().chain([&newest]) {
-        alive.push(send(session.call(1, "ping", json!({}))).await.status);
+        alive.push(send(session.call(1, "ping", &json!({}))).await.status);
     }
     assert_eq!(alive, [404, 200, 200]);
     // Nobody's gives way to somebody else's, while they are used.
