@@ -17,8 +17,12 @@ mod verify;
 mod writer;
 
 use std::{
+    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::SystemTime,
 };
 
@@ -68,6 +72,41 @@ struct Inner {
     queue: Queue,
     /// What must survive the process.
     soon: Queue,
+    /// Whether somebody who came to commit that has left it to whoever has the chain.
+    left: AtomicBool,
+}
+
+/// The chain, for whoever may block. When it is given back, what others left meanwhile is committed.
+struct Turn<'a> {
+    // First, so that it is given back before that.
+    chain: MutexGuard<'a, Chain>,
+    _after: After<'a>,
+}
+
+impl Deref for Turn<'_> {
+    type Target = Chain;
+
+    fn deref(&self) -> &Chain {
+        &self.chain
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    fn deref_mut(&mut self) -> &mut Chain {
+        &mut self.chain
+    }
+}
+
+/// Commits what others left, when it is dropped.
+struct After<'a>(&'a Inner);
+
+impl Drop for After<'_> {
+    fn drop(&mut self) {
+        let Self(inner) = self;
+        while inner.left.swap(false, Ordering::SeqCst) {
+            inner.soon.take().commit(&mut inner.lock(), Durability::Process);
+        }
+    }
 }
 
 impl Journal {
@@ -82,7 +121,9 @@ impl Journal {
         let file = WriterFile::create(data, id.clone(), after, &lock)?;
         let chain = Mutex::new(Chain::new(conn, file, clock.clone()));
         let (data, queue, soon) = (data.to_owned(), Queue::default(), Queue::default());
-        let inner = Arc::new(Inner { data, writer: id, clock, chain, reader, queue, soon });
+        let left = AtomicBool::new(false);
+        let inner = Inner { data, writer: id, clock, chain, reader, queue, soon, left };
+        let inner = Arc::new(inner);
         inner.upkeep_if_long()?;
         Ok(Self { inner: Some(inner) })
     }
@@ -228,37 +269,41 @@ impl Inner {
         reply.await.map_err(|_| StoreError::Stopped)?
     }
 
-    /// Without leaving the thread if nobody else is writing, because that is much faster.
+    /// Without leaving the thread, because that is much faster. If somebody else is writing, they do it
+    /// when they are done.
     fn commit_soon(self: &Arc<Self>) {
-        let left = match self.chain.try_lock() {
-            Ok(chain) => self.try_commit(chain),
-            Err(TryLockError::Poisoned(chain)) => self.try_commit(chain.into_inner()),
-            Err(TryLockError::WouldBlock) => Some(self.soon.take()),
-        };
-        if let Some(group) = left {
-            let inner = self.clone();
-            drop(spawn_blocking(move || inner.commit(inner.chain(), group, Durability::Process)));
+        for _ in 0..MOST_TURNS {
+            let Some(mut chain) = self.try_chain() else { return };
+            let group = self.soon.take();
+            // Others may have taken it along already.
+            let appended = if group.is_empty() {
+                Ok(())
+            } else {
+                chain.append(group.drafts(), Durability::Process, Patience::None)
+            };
+            if appended.as_ref().is_err_and(StoreError::is_busy) {
+                drop(chain);
+                return self.commit_elsewhere(group);
+            }
+            let due = chain.checkpoint_is_due();
+            drop(chain);
+            group.answer(appended);
+            if due {
+                let inner = self.clone();
+                drop(spawn_blocking(move || inner.upkeep()));
+            }
+            if !self.left.swap(false, Ordering::SeqCst) {
+                return;
+            }
         }
+        // So many come that this thread would do nothing else.
+        self.commit_elsewhere(self.soon.take());
     }
 
-    /// Gives the group back if another process is writing.
-    fn try_commit(self: &Arc<Self>, mut chain: MutexGuard<'_, Chain>) -> Option<Group> {
-        let group = self.soon.take();
-        if group.is_empty() {
-            return None;
-        }
-        let appended = chain.append(group.drafts(), Durability::Process, Patience::None);
-        if appended.as_ref().is_err_and(StoreError::is_busy) {
-            return Some(group);
-        }
-        let due = chain.checkpoint_is_due();
-        drop(chain);
-        group.answer(appended);
-        if due {
-            let inner = self.clone();
-            drop(spawn_blocking(move || inner.upkeep()));
-        }
-        None
+    /// On a thread that may wait for other processes.
+    fn commit_elsewhere(self: &Arc<Self>, group: Group) {
+        let inner = self.clone();
+        drop(spawn_blocking(move || inner.commit(inner.chain(), group, Durability::Process)));
     }
 
     fn append_now(&self, drafts: &[Draft]) -> Result<(), StoreError> {
@@ -283,16 +328,12 @@ impl Inner {
         self.commit(chain, self.queue.take(), Durability::Disk);
     }
 
-    fn commit(&self, mut chain: MutexGuard<'_, Chain>, group: Group, durability: Durability) {
-        if group.is_empty() {
-            return;
-        }
-        let result = chain.append(group.drafts(), durability, Patience::Some);
-        group.answer(result);
+    fn commit(&self, mut chain: Turn<'_>, group: Group, durability: Durability) {
+        group.commit(&mut chain, durability);
         self.upkeep_if_due(chain);
     }
 
-    fn upkeep_if_due(&self, mut chain: MutexGuard<'_, Chain>) {
+    fn upkeep_if_due(&self, mut chain: Turn<'_>) {
         let due = chain.checkpoint_is_due();
         drop(chain);
         if due {
@@ -300,8 +341,27 @@ impl Inner {
         }
     }
 
-    fn chain(&self) -> MutexGuard<'_, Chain> {
+    /// The chain, when nobody else has it. May block.
+    fn chain(&self) -> Turn<'_> {
+        Turn { chain: self.lock(), _after: After(self) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Chain> {
         self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The chain, if nobody else has it; whoever has it commits what waits when they are done.
+    fn try_chain(&self) -> Option<MutexGuard<'_, Chain>> {
+        let chain = || match self.chain.try_lock() {
+            Ok(chain) => Some(chain),
+            Err(TryLockError::Poisoned(chain)) => Some(chain.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        chain().or_else(|| {
+            self.left.store(true, Ordering::SeqCst);
+            // They may have been done before they could see that.
+            chain()
+        })
     }
 
     fn reader(&self) -> MutexGuard<'_, Connection> {

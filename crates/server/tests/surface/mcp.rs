@@ -387,7 +387,10 @@ async fn a_question_that_nobody_comes_back_with_ends_with_its_time() {
     let back =
         json!({"inputResponses": chosen("Allow once"), "requestState": asked["requestState"]});
     assert_eq!(site.ring_mcp(&token, back).await["code"], -32602);
-    assert!(site.get("/metrics").await.text().contains("toolgate_mcp_waiting 0"));
+    until("nothing waits any more", async || {
+        site.get("/metrics").await.text().contains("toolgate_mcp_waiting 0")
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::draft::Draft;
+use super::{
+    Durability,
+    chain::{Chain, Patience},
+    draft::Draft,
+};
 use crate::StoreError;
 
 /// What arrives when a group was committed, or was not.
@@ -61,6 +65,14 @@ impl Queue {
 impl Group {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Appends all records, waits for other processes if it must, and tells everybody.
+    pub(super) fn commit(self, chain: &mut Chain, durability: Durability) {
+        if !self.is_empty() {
+            let appended = chain.append(self.drafts(), durability, Patience::Some);
+            self.answer(appended);
+        }
     }
 
     /// All records, in the order they came.

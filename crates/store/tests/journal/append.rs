@@ -1,6 +1,6 @@
 //! What is appended stays, once, in order.
 
-use std::{fs, os::unix::fs::PermissionsExt, sync::Arc, thread};
+use std::{fs, future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll, thread};
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -72,6 +72,35 @@ async fn records_that_wait_for_the_disk_are_committed_together() {
     assert_eq!(setup.number("SELECT count(*) FROM records"), 50);
     // The first may start before the others have come; each commit looks at the clock once.
     assert!(setup.number("SELECT count(DISTINCT at) FROM records") <= 2);
+}
+
+#[tokio::test]
+async fn those_who_write_at_once_share_a_commit() {
+    let setup = Setup::new();
+    let journal = journal(&setup.data(), Arc::new(Ticking::default()));
+    let appends: Vec<_> = (0..50)
+        .map(|_| {
+            let (journal, call) = (journal.clone(), setup.call());
+            tokio::spawn(async move { journal.append(vec![intent(call)], Process).await })
+        })
+        .collect();
+    for append in appends {
+        append.await.unwrap().unwrap();
+    }
+    assert_eq!(setup.number("SELECT count(*) FROM records"), 50);
+    assert!(setup.number("SELECT count(DISTINCT at) FROM records") <= 2);
+}
+
+#[tokio::test]
+async fn whoever_came_first_and_gave_up_leaves_nobody_waiting() {
+    let setup = Setup::new();
+    let (journal, [gone, stays]) = (setup.journal(), [setup.call(), setup.call()]);
+    let mut first = Box::pin(journal.append(vec![intent(gone)], Process));
+    let polled = poll_fn(|cx| Poll::Ready(first.as_mut().poll(cx).is_pending())).await;
+    assert!(polled, "it waits for others");
+    drop(first);
+    journal.append(vec![intent(stays)], Process).await.unwrap();
+    assert_eq!(setup.number("SELECT count(*) FROM records"), 2);
 }
 
 #[tokio::test]
