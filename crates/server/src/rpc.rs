@@ -103,11 +103,19 @@ const fn code(kind: Kind) -> i64 {
     }
 }
 
+/// The longest name somebody may give to something of theirs.
+const MOST_ID: usize = 256;
+
+/// Whether something can name a request: it is repeated in every message about it.
+pub(crate) fn is_id(id: &Value) -> bool {
+    id.is_number() || id.as_str().is_some_and(|id| id.len() <= MOST_ID)
+}
+
 /// Reads a message; the error is what is sent back, if anything is.
 pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
     let parsed = tool::parse_json(text);
     let value = parsed.map_err(|error| Some(answer(None, Err(RpcError::new(-32700, error)))))?;
-    let id = value.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+    let id = value.get("id").filter(|id| is_id(id)).cloned();
     let wrong = |message: &str| Some(answer(id.as_ref(), Err(RpcError::new(-32600, message))));
     let Value::Object(mut fields) = value else {
         return Err(wrong("a message is one JSON object; several at once are not understood"));
@@ -116,7 +124,7 @@ pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
         return Err(wrong("`jsonrpc` must be `2.0`"));
     }
     if fields.get("id").is_some() && id.is_none() {
-        return Err(wrong("`id` must be a string or a number"));
+        return Err(wrong("`id` must be a number, or a string that is not long"));
     }
     let Some(Value::String(method)) = fields.remove("method") else {
         let (result, error) = (fields.remove("result"), fields.remove("error"));

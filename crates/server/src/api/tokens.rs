@@ -168,11 +168,17 @@ fn read(wanted: Adding, now: std::time::SystemTime) -> Result<NewToken, String> 
 fn within(maker: &Signed, new: &NewToken) -> Result<Option<Vec<Scope>>, String> {
     let gives = |scope| match scope {
         Scope::Call | Scope::Answer | Scope::Manage => maker.may(scope),
-        Scope::Elicit => maker.may(Scope::Elicit) || maker.may(Scope::Answer),
+        // Or a program could answer about its own calls with a token it makes.
+        Scope::Elicit => !maker.is_for_programs() && maker.may(Scope::Answer),
     };
     if new.scopes.is_some()
         && let Some(wrong) = new.scopes().find(|scope| !gives(*scope))
     {
+        if wrong == Scope::Elicit {
+            let message =
+                "the scope `elicit` is given on the command line or in a browser, not by a program";
+            return Err(message.to_owned());
+        }
         return Err(format!(
             "this token has not the scope `{wrong}`, and therefore gives it to none"
         ));

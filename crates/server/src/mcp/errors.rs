@@ -56,6 +56,11 @@ impl RpcError {
         Self::new(UNSUPPORTED_VERSION, message).with_data(data)
     }
 
+    /// Two requests have the same id.
+    pub(super) fn under_way() -> Self {
+        Self::new(-32600, "a request with this `id` is under way; give each its own")
+    }
+
     /// Too much at once.
     pub(super) fn busy(message: impl Into<String>) -> Self {
         Self::new(BUSY, message)

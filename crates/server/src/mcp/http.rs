@@ -10,7 +10,7 @@ use axum::{
 use serde_json::{Map, Value};
 use store::Scope;
 use tokio_util::sync::CancellationToken;
-use tool::Caller;
+use tool::{Caller, Digest};
 
 use super::{
     client::{Client, ProgressToken},
@@ -96,7 +96,7 @@ impl Endpoint for Listen {
         let session = match session(&asked) {
             Ok(Some(session)) => session,
             Ok(None) => return Ok(no_session()),
-            Err(error) => return Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
+            Err(NoSession(status, error)) => return Ok(Sent(refused(status, None, error))),
         };
         let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
         let over = session.stream();
@@ -126,7 +126,7 @@ impl Endpoint for End {
                 Ok(Sent(bare(StatusCode::NO_CONTENT)))
             }
             Ok(None) => Ok(no_session()),
-            Err(error) => Ok(Sent(refused(StatusCode::NOT_FOUND, None, error))),
+            Err(NoSession(status, error)) => Ok(Sent(refused(status, None, error))),
         }
     }
 }
@@ -170,7 +170,7 @@ async fn post(asked: Asked, text: &str) -> Result<Response, NotTaken> {
     };
     let session = match session(&asked) {
         Ok(session) => session,
-        Err(error) => return Ok(refused(StatusCode::NOT_FOUND, id(&message), error)),
+        Err(NoSession(status, error)) => return Ok(refused(status, id(&message), error)),
     };
     let call = match (message, session) {
         (message, Some(session)) => return in_session(asked, &session, message).await,
@@ -223,7 +223,7 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
     }
     let caller = caller(&asked)?;
     let (desk, who) = (&asked.state.mcp.desk, asked.signed.hash);
-    let bound = Bound { who, what: said.what };
+    let bound = Bound { who, what: bound_what(&said, &caller) };
     match method.as_str() {
         "server/discover" => return Ok(whole(&id, desk.discover())),
         "subscriptions/listen" => {
@@ -260,6 +260,15 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
     };
     let driven = desk.begin(context, (method, params), outs);
     Ok(stream::respond(exchange, driven, takes).await)
+}
+
+/// What must be the same when the client comes back, headers included: something between may look at them.
+fn bound_what(said: &Said, caller: &Caller) -> Digest {
+    if said.is_silent() && said.back.is_none() {
+        return said.what;
+    }
+    let what = said.what.as_bytes().as_slice();
+    Digest::of_parts([what, caller.agent.as_bytes(), caller.session.as_bytes()])
 }
 
 /// Goes on with a request whose client comes back with answers.
@@ -315,10 +324,10 @@ fn check_arguments(
 }
 
 fn begins_session(headers: &HeaderMap, call: &Call) -> bool {
-    let header = headers.get(headers::VERSION).and_then(|version| version.to_str().ok());
+    let header = headers::only(headers, headers::VERSION);
     call.method == "initialize"
         && !RequestMeta::names_version(&call.params)
-        && header.is_none_or(is_earlier)
+        && header.is_ok_and(|header| header.is_none_or(is_earlier))
 }
 
 /// `initialize`.
@@ -330,7 +339,7 @@ fn begin_session(asked: &Asked, call: Call) -> Result<Response, NotTaken> {
     };
     let revision = Revision::agreed(wanted);
     let capabilities = call.params.get("capabilities").cloned().map(fields);
-    let client = ClientInfo::new(call.params.get("clientInfo"), capabilities.unwrap_or_default());
+    let client = ClientInfo::new(call.params.get("clientInfo"), &capabilities.unwrap_or_default());
     let (state, signed) = (&asked.state, &asked.signed);
     let config = state.gate.config();
     let server = &config.server;
@@ -408,8 +417,10 @@ async fn in_session(
         progress_token: ProgressToken::new(meta.progress_token().cloned()),
         signed: Some(asked.signed.clone()),
     };
+    let Some(noted) = session.note(&id, &cancel) else {
+        return Ok(answered(&id, Err(RpcError::under_way())));
+    };
     let driven: Driven = desk.begin(context, (method, params), outs);
-    let noted = session.note(&id, &cancel);
     let (state, signed) = (asked.state, asked.signed);
     let way = Way::Session(session.clone(), noted);
     let exchange = Exchange { state, signed, id, way };
@@ -431,13 +442,19 @@ fn caller(asked: &Asked) -> Result<Caller, Problem> {
 }
 
 /// The session a request names, which must be there.
-fn session(asked: &Asked) -> Result<Option<Arc<Session>>, RpcError> {
-    let Some(id) = headers::only(&asked.headers, headers::SESSION)? else { return Ok(None) };
+fn session(asked: &Asked) -> Result<Option<Arc<Session>>, NoSession> {
+    let named = headers::only(&asked.headers, headers::SESSION);
+    let Some(id) = named.map_err(|error| NoSession(StatusCode::BAD_REQUEST, error))? else {
+        return Ok(None);
+    };
     let found = asked.state.mcp.sessions.find(id, &asked.signed.hash);
-    let gone =
-        || RpcError::new(INVALID_REQUEST, "there is no such session; begin one with `initialize`");
+    let gone = "there is no such session; begin one with `initialize`";
+    let gone = || NoSession(StatusCode::NOT_FOUND, RpcError::new(INVALID_REQUEST, gone));
     found.map(Some).ok_or_else(gone)
 }
+
+/// Why there is no session, and how that is said.
+struct NoSession(StatusCode, RpcError);
 
 fn id(message: &Message) -> Option<&Value> {
     match message {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::revision::Revision;
-use crate::rpc::RpcError;
+use crate::rpc::{RpcError, is_id};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -13,35 +13,46 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// A client is called by no more letters than this.
 const MOST_NAME: usize = 64;
 
+/// What may be asked of a client.
+const ASKABLE: [&str; 3] = ["elicitation", "sampling", "roots"];
+
 /// Who a client says it is, and what it says it can do. Nothing is allowed because of it.
 #[derive(Debug, Clone, Default)]
 pub struct ClientInfo {
     /// What it calls itself.
     pub name: String,
-    capabilities: Map<String, Value>,
+    /// Of [`ASKABLE`], in that order.
+    declared: [bool; 3],
+    forms: bool,
 }
 
 impl ClientInfo {
-    pub(super) fn new(info: Option<&Value>, capabilities: Map<String, Value>) -> Self {
+    pub(super) fn new(info: Option<&Value>, capabilities: &Map<String, Value>) -> Self {
         let name = info.and_then(|info| info.get("name")).and_then(Value::as_str);
         let name = name.unwrap_or("a client").chars().filter(|c| !c.is_control());
-        Self { name: name.take(MOST_NAME).collect(), capabilities }
+        let modes = capabilities.get("elicitation").and_then(Value::as_object);
+        Self {
+            name: name.take(MOST_NAME).collect(),
+            // Only what is looked at: a client may declare as much as it likes.
+            declared: ASKABLE.map(|name| capabilities.get(name).is_some_and(Value::is_object)),
+            // An empty declaration means that, too.
+            forms: modes.is_some_and(|modes| modes.is_empty() || modes.contains_key("form")),
+        }
     }
 
-    /// Whether it has declared a capability.
+    /// Whether it has declared that it can be asked for something: `elicitation`, `sampling` or `roots`.
     pub fn has(&self, capability: &str) -> bool {
-        self.capabilities.get(capability).is_some_and(Value::is_object)
+        ASKABLE.iter().zip(self.declared).any(|(name, declared)| declared && *name == capability)
     }
 
-    /// Whether it shows forms to its person; an empty declaration means that, too.
-    pub(super) fn shows_forms(&self) -> bool {
-        let declared = self.capabilities.get("elicitation").and_then(Value::as_object);
-        declared.is_some_and(|modes| modes.is_empty() || modes.contains_key("form"))
+    /// Whether it shows forms to its person.
+    pub(super) const fn shows_forms(&self) -> bool {
+        self.forms
     }
 
     /// Whether anything can be asked of it.
     pub(super) fn answers(&self) -> bool {
-        ["elicitation", "sampling", "roots"].iter().any(|capability| self.has(capability))
+        self.declared.contains(&true)
     }
 }
 
@@ -70,7 +81,7 @@ impl RequestMeta {
 
     /// Names the request in notifications about its progress.
     pub(super) fn progress_token(&self) -> Option<&Value> {
-        self.0.get("progressToken").filter(|token| token.is_string() || token.is_number())
+        self.0.get("progressToken").filter(|token| is_id(token))
     }
 
     pub(super) fn log_level(&self) -> Option<&str> {
@@ -82,7 +93,7 @@ impl RequestMeta {
         let Some(Value::Object(capabilities)) = self.0.remove(CAPABILITIES) else {
             return Err(missing(CAPABILITIES));
         };
-        Ok(ClientInfo::new(self.0.get(CLIENT), capabilities))
+        Ok(ClientInfo::new(self.0.get(CLIENT), &capabilities))
     }
 }
 

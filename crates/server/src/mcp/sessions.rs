@@ -1,7 +1,7 @@
 //! Sessions, of the revisions that have them.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map},
     num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -50,11 +50,14 @@ impl Session {
         self.inner().log_level = Some(level.to_owned());
     }
 
-    /// Notes a request that is under way, until the guard is dropped.
-    pub(super) fn note(self: &Arc<Self>, id: &Value, cancel: &CancellationToken) -> Noted {
+    /// Notes a request that is under way, until the guard is dropped; `None` if one with this id is.
+    pub(super) fn note(self: &Arc<Self>, id: &Value, cancel: &CancellationToken) -> Option<Noted> {
         let id = id.to_string();
-        self.inner().requests.insert(id.clone(), cancel.clone());
-        Noted { session: self.clone(), id }
+        match self.inner().requests.entry(id.clone()) {
+            hash_map::Entry::Occupied(_) => return None,
+            hash_map::Entry::Vacant(free) => drop(free.insert(cancel.clone())),
+        }
+        Some(Noted { session: self.clone(), id })
     }
 
     /// Stops a request that is under way.
@@ -232,7 +235,9 @@ mod tests {
         assert!(ours[2].over.is_cancelled() && !ours[3].over.is_cancelled());
         assert!(!bobs.over.is_cancelled());
         // One that is being used stays.
-        let noted = [&ours[3], &ours[4]].map(|s| s.note(&1.into(), &CancellationToken::new()));
+        let noted =
+            [&ours[3], &ours[4]].map(|s| s.note(&1.into(), &CancellationToken::new()).unwrap());
+        assert!(ours[3].note(&1.into(), &CancellationToken::new()).is_none());
         assert!(begin(&sessions, "ada", most).is_none());
         drop(noted);
         assert!(begin(&sessions, "ada", most).is_some());

@@ -1,8 +1,11 @@
 //! The protocol over standard input and output: one client, which started this process.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    collections::{HashMap, hash_map},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -51,6 +54,8 @@ struct Stdio {
     session: Mutex<Option<Begun>>,
     pending: Pending,
     requests: Mutex<HashMap<String, CancellationToken>>,
+    /// Whether it is told of changes.
+    listens: AtomicBool,
     /// What is written.
     out: mpsc::Sender<String>,
 }
@@ -81,6 +86,7 @@ pub async fn serve_stdio(
         session: Mutex::default(),
         pending: Pending::default(),
         requests: Mutex::default(),
+        listens: AtomicBool::new(false),
         out,
     });
     stdio.read(input).await;
@@ -152,7 +158,7 @@ impl Stdio {
                     cancel.cancel();
                 }
             }
-            "notifications/initialized" => {
+            "notifications/initialized" if !self.listens.swap(true, Ordering::Relaxed) => {
                 let stdio = self.clone();
                 tasks.spawn(async move {
                     let mut told = listen::in_session(&stdio.desk, &stdio.caller);
@@ -184,7 +190,16 @@ impl Stdio {
         }
         let cancel = CancellationToken::new();
         // Noted before the next message is read, which may cancel it.
-        self.requests().insert(id.to_string(), cancel.clone());
+        let free = match self.requests().entry(id.to_string()) {
+            hash_map::Entry::Occupied(_) => false,
+            hash_map::Entry::Vacant(free) => {
+                free.insert(cancel.clone());
+                true
+            }
+        };
+        if !free {
+            return self.answer(Some(&id), Err(RpcError::under_way())).await;
+        }
         let stdio = self.clone();
         tasks.spawn(async move {
             // One of its own: a call that is over cancels what is left of it.
@@ -227,7 +242,7 @@ impl Stdio {
             .ok_or_else(|| RpcError::wrong_params("`protocolVersion` must name a revision"))?;
         let revision = Revision::agreed(wanted);
         let capabilities = params.get("capabilities").cloned().map(fields).unwrap_or_default();
-        let client = Arc::new(ClientInfo::new(params.get("clientInfo"), capabilities));
+        let client = Arc::new(ClientInfo::new(params.get("clientInfo"), &capabilities));
         *self.session() = Some(Begun { revision, client, log_level: None });
         Ok(self.desk.initialize(revision))
     }

@@ -55,10 +55,17 @@ struct Entry {
 /// A request that is not waiting any more.
 pub(super) struct Taken {
     driven: Driven,
-    /// What is still wanted of the client.
-    ask: Option<Ask>,
+    /// What is still wanted of the client, and whether it was told.
+    ask: Option<(Ask, Shown)>,
     /// How it ended meanwhile.
     done: Option<Answered>,
+}
+
+/// Whether a client was told what is wanted of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Yes,
+    No,
 }
 
 /// How it goes on.
@@ -80,14 +87,19 @@ impl Taken {
             return Resumed::Done(done);
         }
         let driven = driven.go_on_for(progress_token);
-        let Some(ask) = ask else { return Resumed::GoesOn(driven) };
+        // Somebody else may have answered meanwhile.
+        let open = ask.filter(|(ask, _)| !ask.answers.is_closed());
+        let Some((ask, shown)) = open else { return Resumed::GoesOn(driven) };
+        // What is wanted now is not what the client was told, and so not what it brings.
+        if shown == Shown::No {
+            return Resumed::Again(driven, ask);
+        }
         let wanted = ask.requests.keys().map(|name| {
             let answer = answers.get(name).filter(|answer| answer.is_object());
             answer.map(|answer| (name.clone(), answer.clone()))
         });
         match wanted.collect::<Option<Map<_, _>>>() {
             Some(answers) => {
-                // Somebody else may have answered meanwhile.
                 let _ = ask.answers.send(answers);
                 Resumed::GoesOn(driven)
             }
@@ -193,14 +205,14 @@ async fn wait(
     (mut driven, ask): (Driven, Ask),
     mut taken: oneshot::Receiver<oneshot::Sender<Taken>>,
 ) {
-    let (mut ask, mut done) = (Some(ask), None);
+    let (mut ask, mut done) = (Some((ask, Shown::Yes)), None);
     let give = loop {
         tokio::select! {
             biased;
             give = &mut taken => break give,
             step = driven.step(), if done.is_none() => match step {
                 Step::Done(answered) => done = Some(answered),
-                Step::Out(Out::Ask(next)) => ask = Some(next),
+                Step::Out(Out::Ask(next)) => ask = Some((next, Shown::No)),
                 // Nobody listens.
                 Step::Out(Out::Tell(_)) => {}
             },
@@ -208,5 +220,64 @@ async fn wait(
     };
     if let Ok(give) = give {
         let _ = give.send(Taken { driven, ask, done });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{sync::Notify, task::yield_now};
+    use tokio_util::sync::CancellationToken;
+
+    use super::{
+        super::{
+            client::{Client, ProgressToken},
+            driven::Reins,
+        },
+        *,
+    };
+
+    fn form(text: &str) -> Map<String, Value> {
+        crate::events::fields(json!({"approval": {"method": "elicitation/create", "params": text}}))
+    }
+
+    #[tokio::test]
+    async fn what_a_client_was_not_shown_it_does_not_answer() {
+        let waiting = Arc::new(Waiting::new().unwrap());
+        let (client, outs) = Client::new(Arc::default());
+        let elsewhere = Arc::new(Notify::new());
+        let answered_elsewhere = elsewhere.clone();
+        let work = async move {
+            tokio::select! {
+                _ = client.ask(form("the first question")) => {}
+                () = answered_elsewhere.notified() => {}
+            }
+            let answers = client.ask(form("the second question")).await;
+            Ok(crate::events::fields(json!({"answers": answers})))
+        };
+        let cancel = CancellationToken::new();
+        let reins = Reins { cancel, progress_token: ProgressToken::new(None) };
+        let mut driven = Driven::new(work, outs, reins);
+        let Step::Out(Out::Ask(ask)) = driven.step().await else { panic!("it asks") };
+        let bound = Bound { who: Digest::of("who"), what: Digest::of("what") };
+        let now = SystemTime::UNIX_EPOCH;
+        let time = (now, Duration::from_mins(1));
+        let told = waiting.park((driven, ask), (bound, None), time).ok().unwrap();
+        elsewhere.notify_one();
+        for _ in 0..50 {
+            yield_now().await;
+        }
+        let state = told["requestState"].as_str().unwrap().to_owned();
+        let answers = form("yes");
+        let taken = waiting.take(&state, bound, now).await.ok().unwrap();
+        let back = Back { state, answers: answers.clone(), progress_token: None };
+        let Resumed::Again(driven, ask) = taken.resume(back) else { panic!("it asks again") };
+        assert_eq!(ask.requests, form("the second question"));
+        let told = waiting.park((driven, ask), (bound, None), time).ok().unwrap();
+        let state = told["requestState"].as_str().unwrap().to_owned();
+        let taken = waiting.take(&state, bound, now).await.ok().unwrap();
+        let back = Back { state, answers, progress_token: None };
+        let Resumed::GoesOn(mut driven) = taken.resume(back) else { panic!("it goes on") };
+        let Step::Done(Ok(done)) = driven.step().await else { panic!("it is done") };
+        assert_eq!(done["answers"], Value::Object(form("yes")));
     }
 }

@@ -292,6 +292,13 @@ async fn a_question_reaches_the_person_at_the_client_and_the_answer_counts_once(
     let mut changed = back("Allow once");
     changed["requestState"] = json!(format!("{state}x"));
     assert_eq!(site.ring_mcp(&token, changed).await["code"], -32602);
+    // Nor in the name of another session.
+    let mut params = back("Allow once");
+    params["name"] = json!("ring");
+    params["arguments"] = json!({"shout": "hey"});
+    let elsewhere = site.mcp(&token, "tools/call", &params, &shows_forms());
+    let elsewhere = send(elsewhere.header("toolgate-session", "other")).await.json();
+    assert_eq!(elsewhere["error"]["code"], -32602);
     // An answer without the state is an answer to nothing.
     let again = site.ring_mcp(&token, json!({"inputResponses": chosen("Allow once")})).await;
     assert_eq!(again["resultType"], "input_required");

@@ -169,6 +169,9 @@ async fn a_request_is_cancelled_by_its_id() {
         "_meta": {"progressToken": 1}});
     let mut stream = OpenStream::new(session.call(9, "tools/call", &params)).await;
     stream.until("notifications/progress").await;
+    // No other one takes its place under its id.
+    let second = send(session.call(9, "tools/list", &json!({}))).await.json();
+    assert_eq!(second["error"]["code"], -32600, "{second}");
     for wrong in [json!(8), json!("9"), Value::Null] {
         let params = json!({"requestId": wrong});
         session

@@ -87,6 +87,12 @@ impl NewToken {
                 "a token that is for certain agents cannot have the scope `{wrong}`; leave one of them out"
             ));
         }
+        if self.role != Role::Owner && named.contains(&Scope::Elicit) {
+            return Err(
+                "questions are put to the person at the client only for the owner; leave the scope `elicit` out"
+                    .to_owned(),
+            );
+        }
         let twice = |scope: &&Scope| named.iter().filter(|other| other == scope).count() > 1;
         match named.iter().find(twice) {
             Some(twice) => Err(format!("the scope `{twice}` is there twice; name it once")),

@@ -114,8 +114,10 @@ fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
         return Ok(());
     }
     let here = env::current_dir().context("the current folder cannot be found")?;
-    let home = config::environment("HOME");
-    if here == Path::new("/") || home.is_some_and(|home| here == Path::new(&home)) {
+    let here = here.canonicalize().unwrap_or(here);
+    let home = config::environment("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
+    // What holds a whole home is too much as well.
+    if here == Path::new("/") || home.is_some_and(|home| home.starts_with(&here)) {
         bail!(
             "this was started in `{}`, which is too much for an agent to work in; name a folder with \
              `--workspace DIR`, or in `agents.{}.workspace`",

@@ -93,9 +93,13 @@ fn what_is_wrong_with_a_user_or_a_token_is_said() {
 fn tokens_have_scopes_and_end_with_their_user_who_may_come_back() {
     let machine = Machine::new();
     assert_eq!(machine.run(&["users", "add", "ada", "--name", "Ada L."]).code, 0);
-    let token = ["tokens", "add", "--name", "x", "--user", "ada", "--scope", "call", "--json"];
-    let token = machine.run(&[&token[..], &["--scope", "elicit"]].concat()).json();
-    assert_eq!(token["scopes"], json!(["call", "elicit"]));
+    let token = ["tokens", "add", "--name", "x", "--scope", "call", "--scope", "elicit", "--json"];
+    let own = machine.run(&token).json();
+    assert_eq!(own["scopes"], json!(["call", "elicit"]));
+    let hers = machine.run(&[&token[..], &["--user", "ada"]].concat());
+    assert!(hers.stderr.contains("only for the owner"), "{}", hers.stderr);
+    let hers = ["tokens", "add", "--name", "x", "--user", "ada", "--scope", "call"];
+    assert_eq!(machine.run(&hers).code, 0);
     let reads = machine.run(&["tokens", "add", "--name", "reads", "--read-only", "--json"]).json();
     assert_eq!(reads["scopes"], json!([]));
     let table = machine.run(&["tokens", "list"]).stdout;
