@@ -116,10 +116,17 @@ impl Slots {
         state.end(&lane.user);
         if let Some(queue) = state.lanes.get_mut(lane) {
             queue.running = queue.running.saturating_sub(1);
-            if queue.running == 0 && queue.waiting.is_empty() {
+            if queue.is_idle() {
                 state.lanes.remove(lane);
             }
         }
+        state.serve(limits.total);
+    }
+
+    /// Somebody who waited does so no more.
+    fn give_up(&self, lane: &Lane, limits: SlotLimits) {
+        let mut state = self.lock();
+        state.tidy(lane);
         state.serve(limits.total);
     }
 
@@ -154,28 +161,51 @@ impl State {
         }
     }
 
-    /// Grants what is free, one lane after the other.
+    /// Grants what is free, one lane after the other, until none of them can be served.
     fn serve(&mut self, total: usize) {
-        let mut passed = 0;
-        while self.running < total && passed < self.ring.len() {
+        // So many lanes were not looked at since somebody was served.
+        let mut unseen = self.ring.len();
+        while self.running < total && unseen > 0 {
             let Some(lane) = self.ring.pop_front() else { return };
+            unseen -= 1;
             let of_user = self.of_user(&lane.user);
             let Some(queue) = self.lanes.get_mut(&lane) else { continue };
             let SlotLimits { per_agent, per_user, .. } = queue.limits;
             let served = queue.running < per_agent && of_user < per_user && queue.grant();
-            passed = if served { 0 } else { passed + 1 };
-            let empty = queue.waiting.is_empty();
+            let (waits, idle) = (!queue.waiting.is_empty(), queue.is_idle());
             if served {
                 self.begin(&lane.user);
             }
-            if !empty {
+            if idle {
+                self.lanes.remove(&lane);
+            }
+            if waits {
                 self.ring.push_back(lane);
             }
+            if served {
+                unseen = self.ring.len();
+            }
+        }
+    }
+
+    /// Forgets those of a lane who wait no more.
+    fn tidy(&mut self, lane: &Lane) {
+        let Some(queue) = self.lanes.get_mut(lane) else { return };
+        queue.waiting.retain(|waiting| !waiting.is_closed());
+        if queue.waiting.is_empty() {
+            self.ring.retain(|other| other != lane);
+        }
+        if queue.is_idle() {
+            self.lanes.remove(lane);
         }
     }
 }
 
 impl Queue {
+    fn is_idle(&self) -> bool {
+        self.running == 0 && self.waiting.is_empty()
+    }
+
     /// Lets the first one go that still waits.
     fn grant(&mut self) -> bool {
         while let Some(grant) = self.waiting.pop_front() {
@@ -209,6 +239,8 @@ impl Drop for Entered {
             granted.close();
             if granted.try_recv().is_ok() {
                 self.slots.leave(&self.lane, self.limits);
+            } else {
+                self.slots.give_up(&self.lane, self.limits);
             }
         }
     }
@@ -275,5 +307,31 @@ mod tests {
         let state = slots.lock();
         assert_eq!((state.running, state.users.len(), state.lanes.len()), (0, 0, 0));
         assert!(state.ring.is_empty());
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_served_also_behind_those_who_left() {
+        let limits = SlotLimits { total: 1, ..LIMITS };
+        let slots = Arc::new(Slots::default());
+        let only = slots.acquire(lane("ada", "a"), limits).await.unwrap();
+        // As if it left this very moment: its place in the queue is still there.
+        drop(slots.enter(&lane("ada", "gone"), limits).unwrap());
+        let mut live = slots.enter(&lane("ada", "live"), limits).unwrap().unwrap();
+        drop(only);
+        live.try_recv().unwrap();
+        let state = slots.lock();
+        assert_eq!((state.running, state.lanes.len(), state.ring.len()), (1, 1, 0));
+    }
+
+    #[tokio::test]
+    async fn whoever_gives_up_leaves_nothing() {
+        let limits = SlotLimits { total: 1, ..LIMITS };
+        let slots = Arc::new(Slots::default());
+        let _only = slots.acquire(lane("ada", "a"), limits).await.unwrap();
+        let mut gone = Box::pin(slots.acquire(lane("ada", "gone"), limits));
+        assert!(futures_util::poll!(&mut gone).is_pending());
+        drop(gone);
+        let state = slots.lock();
+        assert_eq!((state.running, state.lanes.len(), state.ring.len()), (1, 1, 0));
     }
 }
