@@ -28,7 +28,7 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tokio::task::{spawn_blocking, yield_now};
+use tokio::{runtime::Handle, task::yield_now};
 use tool::{CallId, CallIds, Change, ChangeLog, Clock, ToolError};
 
 pub use self::{
@@ -290,7 +290,7 @@ impl Inner {
             group.answer(appended);
             if due {
                 let inner = self.clone();
-                drop(spawn_blocking(move || inner.upkeep()));
+                elsewhere(move || inner.upkeep());
             }
             if !self.left.swap(false, Ordering::SeqCst) {
                 return;
@@ -303,7 +303,7 @@ impl Inner {
     /// On a thread that may wait for other processes.
     fn commit_elsewhere(self: &Arc<Self>, group: Group) {
         let inner = self.clone();
-        drop(spawn_blocking(move || inner.commit(inner.chain(), group, Durability::Process)));
+        elsewhere(move || inner.commit(inner.chain(), group, Durability::Process));
     }
 
     fn append_now(&self, drafts: &[Draft]) -> Result<(), StoreError> {
@@ -317,7 +317,7 @@ impl Inner {
         let (reply, leader) = self.queue.join(drafts);
         if leader == Leader::You {
             let inner = self.clone();
-            drop(spawn_blocking(move || inner.commit_group()));
+            elsewhere(move || inner.commit_group());
         }
         reply.await.map_err(|_| StoreError::Stopped)?
     }
@@ -366,6 +366,15 @@ impl Inner {
 
     fn reader(&self) -> MutexGuard<'_, Connection> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does what may block on a thread where it may. An append can be dropped on a thread without a runtime; no
+/// other task waits for that one, so it is done right there.
+fn elsewhere(work: impl FnOnce() + Send + 'static) {
+    match Handle::try_current() {
+        Ok(runtime) => drop(runtime.spawn_blocking(work)),
+        Err(_) => work(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! What is appended stays, once, in order.
 
-use std::{fs, future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll, thread};
+use std::{
+    fs, future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll, thread,
+    time::Duration,
+};
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -132,6 +135,26 @@ async fn an_append_goes_on_when_nobody_waits_for_it() {
     // The next one is behind it.
     journal.append(vec![outcome(call)], Disk).await.unwrap();
     assert_eq!(setup.number("SELECT seq FROM records WHERE kind = 'intent'"), 1);
+}
+
+#[test]
+fn an_append_goes_on_when_it_is_dropped_without_a_runtime() {
+    for durability in [Process, Disk] {
+        let setup = Setup::new();
+        let (journal, call) = (setup.journal(), setup.call());
+        let other = Connection::open(setup.data().join("journal.db")).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut append = Box::pin(journal.append(vec![intent(call)], durability));
+                let waker = std::task::Waker::noop();
+                let _ = append.as_mut().poll(&mut std::task::Context::from_waker(waker));
+            });
+            thread::sleep(Duration::from_millis(50));
+            other.execute_batch("COMMIT").unwrap();
+        });
+        assert_eq!(setup.number("SELECT count(*) FROM records"), 1);
+    }
 }
 
 #[test]
