@@ -596,7 +596,29 @@ async fn a_database_of_the_third_format_is_taken_over() {
         "INSERT INTO tokens (id, hash, kind, name, user, role, agents, created_at, family) VALUES
          ('00000000000000000000000001', '{hash}', 'api', 'a', 'ada', 'member', NULL, 7000000, '00000000000000000000000001'),
          ('00000000000000000000000002', 'b', 'api', 'b', 'ada', 'member', '[]', 5000000, '00000000000000000000000002'),
-         ('00000000000000000000000003', 'c', 'api', 'c', 'owner', 'owner', NULL, 3000000, '00000000000000000000000003');
+         ('00000000000000000000000003', 'c', 'api', 'c', 'owner', 'owner', NULL, 3000000, '00000000000000000000000003'),
+         ('00000000000000000000000004', 'd', 'api', 'd', 'late', 'member', NULL, 3000000, '00000000000000000000000004'),
+         ('00000000000000000000000005', 'e', 'api', 'e', 'revoked', 'member', NULL, 3000000, '00000000000000000000000005');
+         UPDATE tokens SET expires_at = 4000000 WHERE user = 'late';
+         UPDATE tokens SET revoked_by = 'owner', revoked_at = 4000000 WHERE user = 'revoked';
+         INSERT INTO sessions (user, agent, name, kind, state, parent_user, label, model, metadata, rights, created_at,
+         active_at) VALUES ('in sessions', '', '', '', '', 'in parents', '', '', '', '', 2000000, 0);
+         INSERT INTO notes (id, user, title, content, tags, created_at) VALUES
+         ('1', 'in notes', '', '', '[]', 2000000), ('2', 'ada', '', '', '[]', 4000000);
+         INSERT INTO tasks (id, user, title, status, priority, created_at, changed_at)
+         VALUES ('1', 'in tasks', '', 'open', 0, 2000000, 0);
+         INSERT INTO row_changes (call_id, user, kind, row_id, changed_at)
+         VALUES ('', 'in row_changes', 'note', '', 2000000);
+         INSERT INTO approvals (id, call_id, user, agent, session, tool, input, plan, effects, reason, rule,
+         fingerprint, scopes, asked_at, expires_at)
+         VALUES ('1', '', 'in approvals', '', '', '', '', '', '', '', '', '', '', 2000000, 0);
+         INSERT INTO grants (id, user, agent, tool, rule, fingerprint, granted_by, granted_at)
+         VALUES ('1', 'in grants', '', '', '', '', '', 2000000);
+         INSERT INTO permissions (user, agent, capability, state, changed_by, changed_at)
+         VALUES ('in permissions', '', '', '', '', 2000000);
+         INSERT INTO sources VALUES ('in sources', '', '', '', '', 2000000);
+         INSERT INTO speakers VALUES ('in speakers', '', '', '');
+         INSERT INTO agents VALUES ('1', 'in agents', '{{}}', 2000000, 0);
          PRAGMA user_version = 3;",
     ))
     .unwrap();
@@ -605,12 +627,24 @@ async fn a_database_of_the_third_format_is_taken_over() {
         let token = db.find_token(&hash, at(9)).await.unwrap().unwrap();
         assert_eq!((token.new.user.as_str(), token.new.scopes), ("ada", None));
     }
-    let mut users = conn
-        .prepare("SELECT id || ' ' || role || ' ' || created_at FROM users ORDER BY id")
-        .unwrap();
-    let users: Vec<String> =
-        users.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(users, ["ada member 5000000", "owner owner 3000000"]);
+    let column = |sql: &str| -> Vec<String> {
+        let mut rows = conn.prepare(sql).unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let sql = "SELECT id || ' ' || role || ' ' || created_at FROM users WHERE removed_at IS NULL ORDER BY id";
+    assert_eq!(column(sql), ["ada member 4000000", "owner owner 3000000"]);
+    // Every table with a user in it has somebody here, so that a new one is not forgotten.
+    let sql = "SELECT 'in ' || t.name FROM sqlite_schema t, pragma_table_info(t.name) c
+         WHERE t.type = 'table' AND t.name <> 'tokens'
+         AND (c.name = 'user' OR t.name = 'agents' AND c.name = 'owner')";
+    let mut removed = column(sql);
+    removed.extend(["in parents", "late", "revoked"].map(str::to_owned));
+    removed.sort();
+    let found = column("SELECT id FROM users WHERE removed_by = 'owner' ORDER BY id");
+    assert_eq!(found, removed);
+    let db = Db::open(dir.path()).await.unwrap();
+    let error = db.add_user("in notes", "somebody else", at(9)).await.unwrap_err();
+    assert!(error.to_string().contains("was removed"), "{error}");
 }
 
 /// Advisory approval-021.
