@@ -1,11 +1,13 @@
 //! Whether anybody changed the database.
 
 use std::{
-    fs::File,
+    collections::HashMap,
+    fs::{self, File, Metadata},
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    os::unix::fs::FileExt as _,
+    io,
+    os::unix::fs::{FileExt as _, MetadataExt as _},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use rusqlite::OpenFlags;
@@ -20,7 +22,7 @@ const HEAD: usize = 48;
 #[derive(Debug)]
 pub(super) struct Watch {
     /// The index of the write-ahead log: to look there costs a tenth of asking `SQLite`.
-    index: Option<File>,
+    index: Option<&'static File>,
     conn: Mutex<rusqlite::Connection>,
 }
 
@@ -33,14 +35,14 @@ impl Watch {
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         let mut name = path.as_os_str().to_owned();
         name.push("-shm");
-        let index = File::open(PathBuf::from(name)).ok();
+        let index = index(&PathBuf::from(name)).ok();
         Ok(Self { index, conn: Mutex::new(conn) })
     }
 
     /// Another number after every change.
     pub(super) fn version(&self) -> Result<i64, StoreError> {
         let mut head = [0; HEAD];
-        let read = self.index.as_ref().map(|index| index.read_exact_at(&mut head, 0));
+        let read = self.index.map(|index| index.read_exact_at(&mut head, 0));
         if read.is_some_and(|read| read.is_ok()) {
             let mut hasher = DefaultHasher::new();
             head.hash(&mut hasher);
@@ -49,5 +51,64 @@ impl Watch {
         let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut query = conn.prepare_cached("PRAGMA data_version")?;
         Ok(query.query_row([], |row| row.get(0))?)
+    }
+}
+
+/// The index of a write-ahead log. It is opened once and never closed: when a process closes any descriptor of
+/// a file, it loses all POSIX locks it has on that file, and here those are the ones that `SQLite` relies on.
+fn index(path: &Path) -> io::Result<&'static File> {
+    /// By device and inode: a file that was made anew is another one.
+    static OPEN: OnceLock<Mutex<HashMap<(u64, u64), &'static File>>> = OnceLock::new();
+    let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    let identity = |file: Metadata| (file.dev(), file.ino());
+    if let Some(file) = open.get(&identity(fs::metadata(path)?)) {
+        return Ok(file);
+    }
+    let file: &'static File = Box::leak(Box::new(File::open(path)?));
+    open.insert(identity(file.metadata()?), file);
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many locks this process has on a file.
+    fn locks(path: &Path) -> usize {
+        let file = format!(":{} ", fs::metadata(path).unwrap().ino());
+        let process = format!(" {} ", std::process::id());
+        let locks = fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().filter(|lock| lock.contains(&file) && lock.contains(&process)).count()
+    }
+
+    #[test]
+    fn the_locks_of_a_database_outlive_whoever_looks_at_it() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("a.db");
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE a (b)").unwrap();
+        let shared = dir.path().join("a.db-shm");
+        let before = locks(&shared);
+        assert!(before > 0, "`SQLite` has a lock while the database is open");
+        for _ in 0..2 {
+            drop(Watch::new(&path).unwrap());
+            assert_eq!(locks(&shared), before);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_made_anew_is_another_one() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("a");
+        let open = |text: &str| {
+            fs::write(&path, text).unwrap();
+            index(&path).unwrap()
+        };
+        let first = open("first");
+        assert!(std::ptr::eq(first, open("again")));
+        fs::remove_file(&path).unwrap();
+        let mut found = [0; 6];
+        open("second").read_exact_at(&mut found, 0).unwrap();
+        assert_eq!(&found, b"second");
     }
 }
