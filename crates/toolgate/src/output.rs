@@ -219,7 +219,7 @@ pub(crate) fn start_logging(log: Log) {
     let filter = tracing_subscriber::EnvFilter::try_new(filter).unwrap_or_default();
     let lines = match log {
         Log::Command => None,
-        Log::Server(_) => log::begin().ok(),
+        Log::Server(form) => log::begin(form).ok(),
     };
     let writer = match lines {
         Some(lines) => BoxMakeWriter::new(lines),
