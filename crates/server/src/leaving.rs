@@ -10,7 +10,7 @@ use std::{
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
-use store::StoreError;
+use store::{Db, StoreError};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tool::ItemId;
@@ -116,6 +116,11 @@ impl Tokens {
         (inner.held.keys().cloned().collect(), is_new)
     }
 
+    /// Those that were new still are: nobody could tell whether they had ended.
+    fn look_again(&self) {
+        self.lock().is_new = true;
+    }
+
     fn end(&self, id: &ItemId) {
         if let Some(entry) = self.lock().held.get(id) {
             entry.ended.cancel();
@@ -144,13 +149,26 @@ pub(crate) async fn watch(state: State) {
 async fn look_once(state: &State, seen: &mut Option<i64>) -> Result<(), StoreError> {
     let Ok(db) = state.gate.db().await else { return Ok(()) };
     let (held, is_new) = state.held.to_look_at(state.now());
+    let looked = look_at(state, db, (&held, is_new), seen).await;
+    if looked.is_err() && is_new {
+        state.held.look_again();
+    }
+    looked
+}
+
+async fn look_at(
+    state: &State,
+    db: &Db,
+    (held, is_new): (&[ItemId], bool),
+    seen: &mut Option<i64>,
+) -> Result<(), StoreError> {
     // Of before the look: a change meanwhile is noticed the next time.
     let version = db.version()?;
     let changed = *seen != Some(version);
     if !changed && !is_new {
         return Ok(());
     }
-    for id in db.ended_tokens(&held, state.now()).await? {
+    for id in db.ended_tokens(held, state.now()).await? {
         state.held.end(&id);
     }
     if changed {
@@ -199,5 +217,20 @@ impl HttpBody for Until {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_ones_are_looked_at_again_after_a_failure() {
+        let tokens = Tokens::default();
+        let is_new = || tokens.to_look_at(SystemTime::UNIX_EPOCH).1;
+        assert!(!is_new());
+        tokens.look_again();
+        assert!(is_new());
+        assert!(!is_new());
     }
 }
