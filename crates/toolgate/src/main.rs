@@ -11,7 +11,7 @@ mod terminal;
 mod tty;
 mod visible;
 
-use std::process::ExitCode;
+use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::{CommandFactory as _, Parser as _};
 
@@ -27,8 +27,14 @@ fn main() -> ExitCode {
     // Before anything else: a command is started by this very program, executed again.
     toolgate::init();
     if std::env::args_os().len() == 1 {
-        output::line(Cli::command().render_help());
-        return ExitCode::SUCCESS;
+        let help = Cli::command().render_help();
+        if std::io::stdin().is_terminal() {
+            output::line(help);
+            return ExitCode::SUCCESS;
+        }
+        // A program that drops our arguments must not take this for a yes.
+        output::note(help);
+        return ExitCode::from(2);
     }
     let cli = Cli::parse();
     let log = if let Command::Serve(serve) = &cli.command {

@@ -68,6 +68,8 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
     let machine = connected("");
     machine.file("a.txt", "one\n");
     machine.file(".env", "KEY=1\n");
+    fs::create_dir(machine.path("workspace/src")).unwrap();
+    linked(&machine);
     let path = |name: &str| machine.path("workspace").join(name).display().to_string();
     for (tool, input, verdict, rule) in [
         ("Read", json!({"file_path": path("a.txt")}), "allow", "smart"),
@@ -108,7 +110,11 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
         ("Glob", json!({"pattern": "**/*.rs"}), "allow", "smart"),
         ("Glob", json!({"pattern": "/etc/*"}), "ask", "hook.unknown"),
         ("Glob", json!({"pattern": "../{..,x}/*"}), "ask", "hook.unknown"),
-        ("Grep", json!({"pattern": "[", "output_mode": "content", "-n": true}), "allow", "smart"),
+        ("Glob", json!({"pattern": "src/**"}), "allow", "smart"),
+        ("Glob", json!({"pattern": "out/**"}), "deny", "path"),
+        ("Glob", json!({"pattern": "out/*", "path": path("")}), "deny", "path"),
+        ("Grep", json!({"pattern": "["}), "allow", "smart"),
+        ("Grep", json!({"pattern": "x", "path": path("out")}), "deny", "path"),
         ("Grep", json!({"pattern": "x", "path": "/etc"}), "deny", "path"),
         ("LS", json!({"path": path("")}), "allow", "smart"),
         ("WebFetch", json!({"url": "https://example.org/", "prompt": "x"}), "allow", "smart"),
@@ -125,6 +131,9 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
         ("Task", json!({"prompt": "x"}), "ask", "hook.unknown"),
         ("mcp__other__read", json!({"path": "a.txt"}), "ask", "hook.unknown"),
         ("mcp__toolgate__read", json!({"path": "a.txt"}), "allow", "hook.own"),
+        ("mcp__toolgate__evil__run", json!({}), "ask", "hook.own"),
+        ("mcp__toolgate__no_such_tool", json!({}), "ask", "hook.own"),
+        ("mcp__toolgate__", json!({}), "ask", "hook.own"),
         ("read", json!({"path": "a.txt"}), "ask", "hook.unknown"),
         ("Read", json!({"path": path("a.txt")}), "ask", "hook.unknown"),
         ("Read", json!({"file_path": 1}), "ask", "hook.unknown"),
@@ -137,6 +146,102 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
     ] {
         let expected = (verdict.to_owned(), rule.to_owned());
         assert_eq!(told(&machine, tool, &input), expected, "{tool} {input}");
+    }
+}
+
+/// Links in the workspace, most of which lead where nothing may be written.
+fn linked(machine: &Machine) {
+    fs::write(machine.path("home/.bashrc"), "").unwrap();
+    fs::create_dir_all(machine.path("workspace/.git/hooks")).unwrap();
+    for (target, name) in [
+        (machine.path("home/.bashrc"), "rc"),
+        (machine.path("home/new"), "dangling"),
+        ("/etc/toolgate-new".into(), "fresh"),
+        ("fresh".into(), "chain"),
+        ("loop".into(), "loop"),
+        (".git/hooks/pre-commit".into(), "hk"),
+        (".env".into(), "notes"),
+        ("a.txt".into(), "inner"),
+        ("later.txt".into(), "later"),
+        ("/etc".into(), "out"),
+    ] {
+        symlink(target, machine.path("workspace").join(name)).unwrap();
+    }
+}
+
+/// Claude Code follows links, takes `~` for the home folder, and leaves out blanks around a path.
+#[test]
+fn what_a_path_leads_to_is_decided_on() {
+    let machine = connected("");
+    machine.file("a.txt", "one\n");
+    machine.file(".env", "KEY=1\n");
+    linked(&machine);
+    for (name, read, written) in [
+        ("inner", "allow", "allow"),
+        ("later", "allow", "allow"),
+        ("rc", "ask or deny", "ask or deny"),
+        ("dangling", "ask or deny", "ask or deny"),
+        ("fresh", "ask or deny", "ask or deny"),
+        ("chain", "ask or deny", "ask or deny"),
+        ("out/passwd", "deny", "deny"),
+        ("out/toolgate/new", "ask or deny", "ask or deny"),
+        ("loop", "ask", "ask"),
+        ("hk", "allow", "deny"),
+        ("notes", "ask", "ask"),
+        ("~/.bashrc", "ask", "ask"),
+        (" /etc/passwd", "ask", "ask"),
+        ("/etc/passwd\n", "ask", "ask"),
+    ] {
+        let edit = json!({"old_string": "a", "new_string": "b"});
+        for (tool, input, expected) in [
+            ("Read", json!({"file_path": name}), read),
+            ("Write", json!({"file_path": name, "content": "x"}), written),
+            ("Edit", json!({"file_path": name, "old_string": "a", "new_string": "b"}), written),
+            ("MultiEdit", json!({"file_path": name, "edits": [edit]}), written),
+            ("NotebookEdit", json!({"notebook_path": name, "new_source": "x"}), written),
+        ] {
+            let (verdict, rule) = told(&machine, tool, &input);
+            assert!(
+                expected.split(" or ").any(|one| one == verdict),
+                "{tool} {name}: {verdict} by {rule}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_search_that_may_show_credentials_is_asked_about() {
+    let machine = connected("");
+    for folder in ["src/deep", "config"] {
+        fs::create_dir_all(machine.path("workspace").join(folder)).unwrap();
+    }
+    for name in [".env", "src/a.rs", "src/deep/b.rs", "config/a.json", "config/credentials.json"] {
+        machine.file(name, "KEY=1\n");
+    }
+    for (input, expected) in [
+        (json!({}), "ask"),
+        (json!({"glob": ".env"}), "ask"),
+        (json!({"glob": "*"}), "ask"),
+        (json!({"glob": "*.rs"}), "allow"),
+        (json!({"glob": "src/**/*.rs"}), "allow"),
+        (json!({"glob": "*.rs .env"}), "ask"),
+        (json!({"glob": ".env,*.rs"}), "ask"),
+        (json!({"glob": "!*.rs"}), "ask"),
+        (json!({"glob": "*.{rs,env}"}), "ask"),
+        (json!({"glob": "*.json"}), "ask"),
+        (json!({"glob": "*.json", "path": "src"}), "allow"),
+        (json!({"path": "src"}), "allow"),
+        (json!({"path": "config"}), "ask"),
+        (json!({"path": "config/a.json"}), "allow"),
+        (json!({"path": ".env"}), "ask"),
+        (json!({"output_mode": "count"}), "allow"),
+        (json!({"output_mode": "files_with_matches", "glob": ".env"}), "allow"),
+        (json!({"output_mode": "Content"}), "ask"),
+    ] {
+        let mut call = json!({"pattern": "KEY", "output_mode": "content"});
+        call.as_object_mut().unwrap().extend(input.as_object().unwrap().clone());
+        let (said, rule) = told(&machine, "Grep", &call);
+        assert_eq!(said, expected, "{call} by {rule}");
     }
 }
 
@@ -168,6 +273,20 @@ fn a_command_is_decided_as_on_the_host_and_only_what_is_harmless_as_written_runs
             ("cat plain.txt", "ask"),
             ("cat .env", "ask"),
             ("cd .. && ls", "ask"),
+            // The environment is the person's there, and not the small one of ours.
+            ("env", "ask"),
+            ("/usr/bin/env", "ask"),
+            ("env | wc -l", "ask"),
+            ("printenv", "ask"),
+            ("set", "ask"),
+            ("export -p", "ask"),
+            ("declare -x", "ask"),
+            // What follows links may leave the project anywhere beneath.
+            ("ls -R", "allow"),
+            ("ls -RL", "ask"),
+            ("ls -RH", "ask"),
+            ("ls -R --deref", "ask"),
+            ("find -L .", "ask"),
             ("ls $(touch PWNED)", "ask"),
             // Harmless only because Toolgate switches off what a repository names.
             ("git status", "ask"),
@@ -355,7 +474,13 @@ fn a_project_has_no_hooks_here_and_no_gate_of_its_own() {
     let ran = machine.run(&["chat", "--message", "time"]);
     assert!(!machine.path("workspace/PWNED").exists(), "{ran:?}");
     assert_eq!(told(&machine, "mcp__toolgate__exec", &json!({})).0, "allow");
-    for theirs in [r#"{"mcpServers": {"toolgate": {"command": "touch"}}}"#, "{ broken"] {
+    for theirs in [
+        r#"{"mcpServers": {"toolgate": {"command": "touch"}}}"#,
+        r#"{"mcpServers": {"toolgate__evil": {"command": "touch"}}}"#,
+        r#"{"mcpServers": {"toolgate..evil": {"command": "touch"}}}"#,
+        r#"{"mcpServers": ["toolgate"]}"#,
+        "{ broken",
+    ] {
         machine.file(".mcp.json", theirs);
         assert_eq!(told(&machine, "mcp__toolgate__exec", &json!({})).0, "ask", "{theirs}");
     }

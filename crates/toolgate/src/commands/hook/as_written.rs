@@ -37,6 +37,9 @@ fn doubt_of(argv: &Argv, run: &Run, root: &Path) -> Option<String> {
     if judged.is_none() || found(name, root) != judged {
         return Some(format!("`{name}` may be another program there"));
     }
+    if let Some(why) = doubt_there(words) {
+        return Some(why.to_owned());
+    }
     let input = if let Inlet::File(file) = &streams.input { Some(file.clone()) } else { None };
     let words: Vec<_> = words.iter().cloned().chain(input).collect();
     if let Err(error) = services::refuse_outside(root, &run.cwd, &words) {
@@ -48,6 +51,20 @@ fn doubt_of(argv: &Argv, run: &Run, root: &Path) -> Option<String> {
     };
     let secret = words.iter().skip(1).find(secret)?;
     Some(format!("`{secret}` may hold credentials"))
+}
+
+/// What is harmless with our small environment, or where links lead nowhere else, and not there.
+fn doubt_there(words: &[String]) -> Option<&'static str> {
+    let (program, arguments) = words.split_first()?;
+    let follows = |word: &String| {
+        word.starts_with("--de")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['H', 'L']))
+    };
+    match Path::new(program).file_name()?.to_str()? {
+        "env" | "printenv" => Some("it shows all of your environment"),
+        "ls" if arguments.iter().any(follows) => Some("it follows links"),
+        _ => None,
+    }
 }
 
 /// The program that a shell would start, by the `PATH` of whoever asks. A program may start others by their

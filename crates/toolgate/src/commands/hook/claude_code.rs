@@ -1,5 +1,6 @@
 //! A call of Claude Code, in our words, and what policy says about it.
 
+mod contents;
 mod translate;
 
 use std::{
@@ -10,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use config::Exec;
-use gate::Check;
+use gate::{Check, Found};
 use policy::{Decision, Verdict};
 use serde_json::{Value, json};
 use tool::{Place, Plan, ToolError};
@@ -110,8 +111,15 @@ fn root(workspace: Option<PathBuf>, cwd: &Path) -> Result<PathBuf> {
 }
 
 async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Answer {
-    if asked.name.starts_with(OWN) {
-        return Answer { decision: own(&asked.cwd, root), tool: None, plan: None };
+    if let Some(name) = asked.name.strip_prefix(OWN) {
+        let is_ours =
+            !name.contains("__") && matches!(gate.view(caller).find(name), Found::Tool(_));
+        let decision = if is_ours {
+            own(&asked.cwd, root)
+        } else {
+            Decision::new(Verdict::Ask, "hook.own", format!("Toolgate has no tool `{name}`"))
+        };
+        return Answer { decision, tool: None, plan: None };
     }
     let (tool, args) = match translate(&asked.name, &asked.input, &asked.cwd, root) {
         Meaning::Call(tool, args) => (tool, args),
@@ -128,6 +136,7 @@ async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Ans
     let Check { decision, error, plan } = gate.check_openly(caller, tool, &args).await;
     let decision = weakened(decision, error.as_ref());
     let decision = needing(decision, plan.as_deref());
+    let decision = showing(decision, tool, asked, &root.join(text_of(&args, "path")));
     let decision = outside(decision, plan.as_deref(), &gate.inner().config().tools.exec, root);
     if decision.verdict != Verdict::Deny
         && let Some(url) = asked.input.get("url").and_then(Value::as_str)
@@ -160,6 +169,21 @@ fn needing(decision: Decision, plan: Option<&Plan>) -> Decision {
     Decision::new(Verdict::Ask, "hook.unknown", "Toolgate cannot tell what it needs")
 }
 
+/// A search there leaves no file out.
+fn showing(decision: Decision, tool: &str, asked: &Asked, place: &Path) -> Decision {
+    if tool != "grep" || decision.verdict != Verdict::Allow {
+        return decision;
+    }
+    match contents::doubt(&asked.input, place) {
+        None => decision,
+        Some(why) => Decision::new(Verdict::Ask, "hook.credentials", why),
+    }
+}
+
+fn text_of<'a>(args: &'a Value, name: &str) -> &'a str {
+    args.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// A command runs there in a shell, as the person, with nothing around it: it is let through if it is
 /// harmless just as it is written, or if a person agreed to it on this machine before.
 fn outside(decision: Decision, plan: Option<&Plan>, exec: &Exec, root: &Path) -> Decision {
@@ -181,7 +205,8 @@ fn outside(decision: Decision, plan: Option<&Plan>, exec: &Exec, root: &Path) ->
 fn own(cwd: &Path, root: &Path) -> Decision {
     let folders = cwd.ancestors().chain(root.ancestors());
     if let Some(file) = folders.map(|folder| folder.join(".mcp.json")).find(|file| names_us(file)) {
-        let reason = format!("`{}` may have a server of its own called `toolgate`", file.display());
+        let reason =
+            format!("`{}` may have a server of its own called like `toolgate`", file.display());
         return Decision::new(Verdict::Ask, "hook.own", reason);
     }
     Decision::new(Verdict::Allow, "hook.own", "it passes the gate when it runs")
@@ -194,7 +219,11 @@ fn names_us(file: &Path) -> bool {
         Ok(known) if known.is_file() && known.len() <= MAX => {
             let text = fs::read_to_string(file).ok();
             let value = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-            value.is_none_or(|value| value.pointer("/mcpServers/toolgate").is_some())
+            let Some(value) = value else { return true };
+            let Some(servers) = value.get("mcpServers") else { return false };
+            // Whatever Claude Code makes of other letters, the name begins like ours.
+            let is_like = |name: &String| name.trim().to_lowercase().starts_with("toolgate");
+            servers.as_object().is_none_or(|servers| servers.keys().any(is_like))
         }
         Ok(_) => true,
         Err(error) => error.kind() != std::io::ErrorKind::NotFound,

@@ -1,8 +1,14 @@
 //! Claude Code's tools and arguments in our words.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+
+/// So many links are followed, as by the system.
+const MOST_LINKS: usize = 40;
+
+/// The longest path there can be.
+const LONGEST: usize = 4096;
 
 /// What a call of Claude Code means here.
 #[derive(Debug, PartialEq)]
@@ -70,13 +76,8 @@ const KNOWN: &[Known] = &[
         name: "Glob",
         args: &["pattern", "path"],
         means: |given| {
-            Some((
-                "glob",
-                json!({
-                    "pattern": given.pattern("pattern")?,
-                    "path": given.path_or_here("path")?
-                }),
-            ))
+            let (folder, pattern) = given.pattern("pattern", "path")?;
+            Some(("glob", json!({"pattern": pattern, "path": folder})))
         },
     },
     Known {
@@ -209,37 +210,45 @@ impl Given<'_> {
         self.place(&self.cwd.to_string_lossy())
     }
 
-    /// A pattern that stays beneath the folder it is looked for in.
-    fn pattern(&self, name: &str) -> Option<&str> {
-        let leaves = |pattern: &str| {
-            pattern.starts_with(['/', '~'])
-                || pattern.split(['/', '{', ',', '}']).any(|part| part == "..")
+    /// The folder that a pattern begins in, and the rest of it, which stays beneath.
+    fn pattern(&self, name: &str, folder: &str) -> Option<(String, String)> {
+        let pattern = self.text(name)?;
+        let leaves = pattern.starts_with(['/', '~'])
+            || pattern.split(['/', '{', ',', '}']).any(|part| part == "..");
+        if leaves {
+            return None;
+        }
+        let special = pattern.find(['*', '?', '[', '{', '(', '\\']).unwrap_or(pattern.len());
+        let fixed = pattern.get(..special)?.rfind('/').map_or(0, |slash| slash + 1);
+        let (inner, rest) = pattern.split_at_checked(fixed)?;
+        let place = self.path_or_here(folder)?;
+        let place = match inner {
+            "" => place,
+            inner => self.place(self.root.join(place).join(inner).to_str()?)?,
         };
-        self.text(name).filter(|pattern| !leaves(pattern))
+        Some((place, rest.to_owned()))
     }
 
-    /// A path as our tools take it: within the workspace if it is there, else whole. Nothing if it would be
-    /// another file to us.
+    /// A path as our tools take it, after all links: within the workspace if it is there, else whole. Nothing
+    /// if it would be another file to us.
     fn place(&self, path: &str) -> Option<String> {
+        // Claude Code takes `~` for the home folder, and leaves out blanks around a path.
+        if path.starts_with('~') || path.trim() != path {
+            return None;
+        }
         let whole = self.cwd.join(path);
         if whole.components().any(|part| part == Component::ParentDir) {
             return None;
         }
-        let beneath = whole.strip_prefix(self.root).map(Path::to_path_buf).ok();
-        // The folder may be called by a name that leads there through a link.
-        let beneath = beneath.or_else(|| {
-            let cwd = self.cwd.canonicalize().ok()?;
-            let inner = whole.strip_prefix(self.cwd).ok()?;
-            cwd.join(inner).strip_prefix(self.root).map(Path::to_path_buf).ok()
-        });
-        match beneath {
-            Some(inner) if inner.as_os_str().is_empty() => Some(".".to_owned()),
-            Some(inner) => {
+        let real = resolved(&whole, MOST_LINKS)?;
+        match real.strip_prefix(self.root) {
+            Ok(inner) if inner.as_os_str().is_empty() => Some(".".to_owned()),
+            Ok(inner) => {
                 Some(inner.to_str()?.to_owned()).filter(|inner| !inner.starts_with("artifact:"))
             }
             // Our tools have a `/tmp` of their own.
-            None if whole.starts_with("/tmp") => None,
-            None => Some(whole.to_str()?.to_owned()),
+            Err(_) if real.starts_with("/tmp") => None,
+            Err(_) => Some(real.to_str()?.to_owned()),
         }
     }
 
@@ -250,5 +259,21 @@ impl Given<'_> {
             Some(json!({"oldText": text("old_string")?, "newText": text("new_string")?}))
         });
         edits.collect::<Option<Vec<_>>>().map(Value::from)
+    }
+}
+
+/// Where a path leads after all links, also if nothing is there yet.
+fn resolved(path: &Path, links: usize) -> Option<PathBuf> {
+    if path.as_os_str().len() > LONGEST {
+        return None;
+    }
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let folder = resolved(path.parent()?, links)?;
+    let whole = folder.join(path.file_name()?);
+    match whole.read_link() {
+        Ok(target) => resolved(&folder.join(target), links.checked_sub(1)?),
+        Err(_) => Some(whole),
     }
 }
