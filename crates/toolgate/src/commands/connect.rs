@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use self::{
-    client::{Client, ClientName, Server, Token, VARIABLE},
+    client::{Client, ClientName, ELSEWHERE, Server, Token, VARIABLE},
     file::{Found, Holds},
     format::{Edit, Format, Mistake, TOKEN},
     json_tree::Dialect,
@@ -68,9 +68,13 @@ pub(crate) struct Connect {
     /// Connect to the server that runs (`toolgate serve`), with a token of its own.
     #[arg(long)]
     http: bool,
-    /// The same, to the server at this address.
+    /// The same, to the server at this address. If it is not the one that runs here, no token is made: make
+    /// one there with `toolgate tokens add`.
     #[arg(long, value_name = "URL", conflicts_with = "http")]
     url: Option<String>,
+    /// The environment variable with the token of a server elsewhere; by default `TOOLGATE_REMOTE_TOKEN`.
+    #[arg(long, value_name = "NAME", requires = "url")]
+    token_env: Option<String>,
     /// Of Claude Code: have it ask Toolgate before each of its own tools; see `toolgate hook`.
     #[arg(long, conflicts_with_all = ["http", "url"])]
     hook: bool,
@@ -95,8 +99,27 @@ struct Target {
     edits: Edits,
     /// How the token comes to the client.
     token: Token,
+    maker: Maker,
     title: &'static str,
     then: &'static str,
+}
+
+/// Who makes the token of a client.
+#[derive(Debug, Clone)]
+enum Maker {
+    /// We do: it is for the server of this data folder.
+    Here,
+    /// Somebody at another server; it is in this variable.
+    Elsewhere(String),
+}
+
+impl Maker {
+    fn variable(&self) -> &str {
+        match self {
+            Self::Here => VARIABLE,
+            Self::Elsewhere(name) => name,
+        }
+    }
 }
 
 impl Connect {
@@ -126,17 +149,20 @@ impl Connect {
                 format: Format::Json(Dialect::Json),
                 edits: Box::new(move |_| vec![claude_code::hook(&command, &args)]),
                 token: Token::None,
+                maker: Maker::Here,
                 title: client.title,
                 then: "Start Claude Code again; `/hooks` shows it.",
             });
         }
         let path = (client.file)(&here)?;
-        let server = self.server(global, client)?;
+        let maker = self.maker(global)?;
+        let server = self.server(global, client, maker.variable())?;
         Ok(Target {
             path,
             format: client.format,
             edits: Box::new(move |token| client.edits(&server(token))),
             token: if self.is_remote() { client.token } else { Token::None },
+            maker,
             title: client.title,
             then: client.then,
         })
@@ -147,7 +173,7 @@ impl Connect {
     }
 
     /// What it connects to, given a token.
-    fn server(&self, global: &Global, client: &'static Client) -> Result<Reached> {
+    fn server(&self, global: &Global, client: &'static Client, variable: &str) -> Result<Reached> {
         if !self.is_remote() {
             let (command, args) = (program()?, self.arguments(global, &["mcp"])?);
             return Ok(Box::new(move |_| Server::Program {
@@ -164,11 +190,59 @@ impl Connect {
         if self.workspace.is_some() {
             bail!("a server has its workspaces already; leave `--workspace` out");
         }
-        let url = self.address(global)?;
+        let (url, variable) = (self.address(global)?, variable.to_owned());
         Ok(Box::new(move |token| Server::Http {
             url: url.clone(),
-            authorization: client.authorization(token),
+            authorization: client.authorization(token, &variable),
+            variable: variable.clone(),
         }))
+    }
+
+    /// A token made here is for the server that runs here, and no other is to see it.
+    fn maker(&self, global: &Global) -> Result<Maker> {
+        let Some(given) = &self.url else { return Ok(Maker::Here) };
+        let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
+        let here = listening(global)?.and_then(|listen| origin(&reachable(listen)));
+        match (&self.token_env, here.is_some() && here == origin(given)) {
+            (None, true) => Ok(Maker::Here),
+            (Some(_), true) => {
+                bail!("this server runs here, and its token is made here; leave `--token-env` out")
+            }
+            (None, false) => Ok(Maker::Elsewhere(ELSEWHERE.to_owned())),
+            (Some(name), false) if is_variable(name) => Ok(Maker::Elsewhere(name.clone())),
+            (Some(name), false) => bail!("`{}` is no name of a variable", visible(name)),
+        }
+    }
+
+    fn agent(&self) -> &str {
+        self.agent.as_deref().unwrap_or("main")
+    }
+
+    /// What a client needs that keeps the token of a server elsewhere in its file.
+    fn given(&self, target: &Target) -> Result<Option<String>> {
+        let (Token::InFile, Maker::Elsewhere(name)) = (target.token, &target.maker) else {
+            return Ok(None);
+        };
+        let is_token = |text: &String| {
+            text.starts_with("tg_")
+                && text.chars().all(|one| one.is_ascii_alphanumeric() || "_-".contains(one))
+        };
+        let token = config::environment(name).filter(is_token).with_context(|| {
+            format!(
+                "{} keeps the token in its file, and {name} holds none; {}, and set {name} to it for this command",
+                target.title,
+                self.how_to_make()
+            )
+        })?;
+        Ok(Some(token))
+    }
+
+    fn how_to_make(&self) -> String {
+        format!(
+            "make one where that server runs (`toolgate tokens add --name {} --agent {} --scope call`)",
+            self.client.client().name,
+            visible(self.agent())
+        )
     }
 
     fn address(&self, global: &Global) -> Result<String> {
@@ -216,9 +290,16 @@ impl Connect {
 
     async fn put(&self, global: &Global, target: &Target) -> Result<ExitCode> {
         let found = Found::read(&target.path)?;
-        let new = self.changed(target, &found, TOKEN)?;
+        let given = self.given(target)?;
+        let given = given.as_deref().unwrap_or(TOKEN);
+        let new = self.changed(target, &found, given)?;
         if new == found.text {
             output::line(format_args!("{} is connected already.", target.title));
+            if target.token != Token::None && matches!(target.maker, Maker::Here) {
+                output::note(
+                    "If its token is lost: `--remove`, and connect again, makes a new one.",
+                );
+            }
             return Ok(ExitCode::SUCCESS);
         }
         if !self.agrees(&found, &new)? {
@@ -229,13 +310,13 @@ impl Connect {
             context::journal(global)?;
         }
         let name = self.client.client().name;
-        let made = match target.token {
-            Token::None => None,
-            Token::Variable(_) | Token::Asks | Token::InFile => {
-                Some(token::make(global, name, self.agent.as_deref()).await?)
+        let made = match (target.token, &target.maker) {
+            (Token::None, _) | (_, Maker::Elsewhere(_)) => None,
+            (Token::Variable(..) | Token::Asks | Token::InFile, Maker::Here) => {
+                Some(token::make(global, name, self.agent()).await?)
             }
         };
-        let secret = made.as_ref().map_or(TOKEN, |made| made.secret.reveal());
+        let secret = made.as_ref().map_or(given, |made| made.secret.reveal());
         let holds = if target.token == Token::InFile { Holds::Secret } else { Holds::Nothing };
         let written =
             self.changed(target, &found, secret).and_then(|new| found.replace(&new, holds));
@@ -248,11 +329,25 @@ impl Connect {
             (Err(error), None) => return Err(error),
         };
         if let Some(made) = &made {
-            token::end(global, name, Some(&made.id)).await?;
+            token::end(global, name, self.agent(), Some(&made.id)).await?;
         }
         say_done(target, &found.path, copy.as_deref());
-        say_token(target.token, secret);
+        match &target.maker {
+            Maker::Here => say_token(target.token, secret),
+            Maker::Elsewhere(name) => self.say_no_token(target.token, name),
+        }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What is to be done about the token of a server elsewhere.
+    fn say_no_token(&self, token: Token, variable: &str) {
+        let then = match token {
+            Token::None => return,
+            Token::InFile => return say_token(token, ""),
+            Token::Variable(..) => format!("set {variable} to it where the client starts"),
+            Token::Asks => "the client asks for it once".to_owned(),
+        };
+        output::note(format_args!("No token was made: {}; {then}.", self.how_to_make()));
     }
 
     async fn take(&self, global: &Global, target: &Target) -> Result<ExitCode> {
@@ -278,8 +373,9 @@ impl Connect {
             target.title,
             copy.unwrap_or_default()
         ));
+        let name = self.client.client().name;
         let ended =
-            if self.hook { 0 } else { token::end(global, self.client.client().name, None).await? };
+            if self.hook { 0 } else { token::end(global, name, self.agent(), None).await? };
         if ended > 0 {
             output::line("Its token works no more.");
         }
@@ -344,7 +440,7 @@ fn say_token(token: Token, secret: &str) {
     match token {
         Token::None => {}
         Token::InFile => output::note("Its token is in the file, which only you can read."),
-        Token::Variable(_) => {
+        Token::Variable(..) => {
             output::line(secret);
             output::note(format_args!(
                 "This is its token, kept nowhere: set {VARIABLE} to it where the client starts."
@@ -355,6 +451,12 @@ fn say_token(token: Token, secret: &str) {
             output::note("This is its token, kept nowhere: the client asks for it once.");
         }
     }
+}
+
+/// Whether it can be the name of an environment variable, and nothing else to any client.
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
 }
 
 /// What would be in a file with nothing else in it.
@@ -421,6 +523,7 @@ pub(super) fn hook_snippet(
         yes: false,
         http: false,
         url: None,
+        token_env: None,
         hook: true,
         agent,
         workspace,

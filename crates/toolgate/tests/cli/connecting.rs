@@ -240,31 +240,39 @@ fn many_at_once_lose_nothing() {
 
 const URL: &str = "http://127.0.0.1:7717/mcp";
 
+/// A machine on which a server runs at [`URL`], and the file of a client on it.
+fn serving(file: &str, before: &str) -> (Machine, PathBuf) {
+    let machine = Machine::new();
+    put(&machine.path("data/toolgate/listening"), "127.0.0.1:7717");
+    let file = machine.path(file);
+    put(&file, before);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    (machine, file)
+}
+
+/// The names of the tokens that work.
+fn working(machine: &Machine) -> Vec<String> {
+    let all = machine.run(&["tokens", "list", "--json"]).json();
+    let all = all.as_array().unwrap().iter().filter(|one| one["revoked_at"].is_null());
+    all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The clients that reach servers.
+fn reaching() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let all = CLIENTS.into_iter().filter(|(client, ..)| *client != "claude-desktop");
+    all.map(|(client, file, before, _)| (client, file, before))
+}
+
 #[test]
 fn a_token_is_made_after_yes_and_stands_in_no_file_others_can_read() {
-    for (client, file, before, _) in CLIENTS {
-        let machine = Machine::new();
-        let file = machine.path(file);
-        put(&file, before);
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-        let tokens = || machine.run(&["tokens", "list", "--json"]).json();
-        let working = || {
-            let all = tokens();
-            let all = all.as_array().unwrap().iter().filter(|one| one["revoked_at"].is_null());
-            all.map(|one| one["name"].clone()).collect::<Vec<_>>()
-        };
+    for (client, file, before) in reaching() {
+        let (machine, file) = serving(file, before);
         let ran = machine.run(&["connect", client, "--url", URL]);
-        assert_eq!(ran.code, 2, "{client}: {ran:?}");
-        assert_eq!(working(), Vec::<Value>::new(), "{client}");
+        assert_eq!((ran.code, working(&machine).len()), (2, 0), "{client}: {ran:?}");
         let ran = machine.run(&["connect", client, "--url", URL, "--yes"]);
-        if client == "claude-desktop" {
-            assert!(ran.stderr.contains("reaches no server by itself"), "{ran:?}");
-            assert_eq!(text(&file), before);
-            continue;
-        }
         assert_eq!(ran.code, 0, "{client}: {ran:?}");
-        assert_eq!(working(), [json!(format!("{client} on this machine"))]);
-        let token = &tokens()[0];
+        assert_eq!(working(&machine), [format!("{client} as main (toolgate connect)")]);
+        let token = &machine.run(&["tokens", "list", "--json"]).json()[0];
         assert_eq!(
             (&token["agents"], &token["scopes"]),
             (&json!(["main"]), &json!(["call"])),
@@ -273,23 +281,111 @@ fn a_token_is_made_after_yes_and_stands_in_no_file_others_can_read() {
         let held = text(&file);
         assert!(held.contains(URL), "{client}: {held}");
         let shown = ran.stdout.lines().any(|line| line.starts_with("tg_"));
-        if client == "zed" {
-            assert!(held.contains("Bearer tg_") && !ran.stdout.contains("tg_"), "{held}\n{ran:?}");
-            assert_eq!(mode(&file), 0o600);
-        } else {
-            assert!(shown && !held.contains("tg_"), "{client}: {held}\n{ran:?}");
-        }
-        let again = machine.run(&["connect", client, "--url", URL, "--yes"]);
-        assert!(again.stdout.contains("is connected already"), "{client}: {again:?}");
-        assert_eq!(working().len(), 1, "{client}");
-        let ran = machine.run(&["connect", client, "--url", URL, "--remove", "--yes"]);
-        assert_eq!((ran.code, working()), (0, Vec::new()), "{client}: {ran:?}");
-        let bare = |text: &str| {
-            text.replace("\n  \"inputs\": [],", "").replace("\n    \"inputs\": [],", "")
+        let is_in_file = client == "zed";
+        assert_eq!((shown, held.contains("tg_")), (!is_in_file, is_in_file), "{held}\n{ran:?}");
+        assert_eq!(mode(&file), if is_in_file { 0o600 } else { 0o644 }, "{client}");
+    }
+}
+
+#[test]
+fn who_lost_the_token_gets_a_new_one_by_removing_and_connecting_again() {
+    for (client, file, before) in reaching() {
+        let (machine, file) = serving(file, before);
+        let connect = |more: &[&str]| {
+            machine.run(&[&["connect", client, "--url", URL, "--yes"], more].concat())
         };
-        if client != "vscode" {
-            assert_eq!(bare(&text(&file)), before, "{client}");
+        connect(&[]);
+        let again = connect(&[]);
+        assert!(again.stdout.contains("is connected already"), "{client}: {again:?}");
+        assert!(again.stderr.contains("`--remove`"), "{client}: {again:?}");
+        assert_eq!(working(&machine).len(), 1, "{client}");
+        let ran = connect(&["--remove"]);
+        assert_eq!((ran.code, working(&machine).len()), (0, 0), "{client}: {ran:?}");
+        assert!(client == "vscode" || text(&file) == before, "{client}: {}", text(&file));
+        assert_eq!((connect(&[]).code, working(&machine).len()), (0, 1), "{client}");
+    }
+}
+
+#[test]
+fn a_client_that_reaches_no_server_gets_no_token() {
+    let (client, file, before, _) = CLIENTS[0];
+    let (machine, file) = serving(file, before);
+    let ran = machine.run(&["connect", client, "--url", URL, "--yes"]);
+    assert!(ran.code == 2 && ran.stderr.contains("reaches no server by itself"), "{ran:?}");
+    assert_eq!((text(&file).as_str(), working(&machine).len()), (before, 0));
+}
+
+#[test]
+fn only_the_token_of_this_client_and_agent_ends() {
+    let (machine, _) = serving("home/.codex/config.toml", "");
+    let ours = "codex as main (toolgate connect)";
+    let mine: [&[&str]; 4] = [
+        &["--name", "codex on this machine", "--agent", "main", "--scope", "call"],
+        &["--name", ours],
+        &["--name", ours, "--agent", "main", "--scope", "call", "--expires", "1d"],
+        &["--name", ours, "--agent", "scribe", "--scope", "call"],
+    ];
+    for more in mine {
+        let ran = machine.run(&[&["tokens", "add"], more].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let connect =
+        |more: &[&str]| machine.run(&[&["connect", "codex", "--http", "--yes"], more].concat());
+    let count = || working(&machine).len();
+    assert_eq!((connect(&[]).code, count()), (0, 5));
+    assert_eq!((connect(&["--remove"]).code, count()), (0, 4));
+    assert_eq!((connect(&["--agent", "scribe"]).code, count()), (0, 5));
+    assert_eq!((connect(&["--remove"]).code, count()), (0, 5), "it is for another agent");
+    assert_eq!((connect(&["--agent", "scribe"]).code, count()), (0, 5), "the new one replaces it");
+    assert_eq!((connect(&["--agent", "scribe", "--remove"]).code, count()), (0, 4));
+}
+
+/// A token made here would let whoever is there call tools here.
+#[test]
+fn a_server_elsewhere_gets_no_token_of_ours() {
+    for (client, file, before) in reaching() {
+        for url in ["https://host/mcp", "http://127.0.0.1:7718/mcp", "http://localhost:7717/mcp"] {
+            let (machine, file) = serving(file, before);
+            let mut command = machine
+                .command(&[], &["connect", client, "--url", url, "--yes", "--token-env", "OTHER"]);
+            let ran = command
+                .env("OTHER", "tg_theirs")
+                .env("TOOLGATE_TOKEN", "tg_ours")
+                .output()
+                .unwrap();
+            let said = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+            assert!(ran.status.success(), "{client}: {said}");
+            let held = text(&file);
+            assert_eq!(working(&machine), Vec::<String>::new(), "{client} {url}");
+            // Nor does it name the variable that holds the token for here.
+            assert!(
+                !held.contains("TOOLGATE_TOKEN") && !held.contains("tg_ours"),
+                "{client}: {held}"
+            );
+            assert!(!said.contains("tg_"), "{client}: {said}");
+            let (holds, says) = match client {
+                "zed" => ("Bearer tg_theirs", "only you can read"),
+                "vscode" => ("${input:toolgate-token}", "toolgate tokens add"),
+                _ => ("OTHER", "toolgate tokens add"),
+            };
+            assert!(held.contains(holds) && said.contains(says), "{client}: {held}\n{said}");
         }
+    }
+}
+
+#[test]
+fn a_token_from_elsewhere_is_asked_for_kindly() {
+    let elsewhere = "https://host/mcp";
+    for (client, args, problem) in [
+        ("zed", &["--url", elsewhere][..], "TOOLGATE_REMOTE_TOKEN holds none"),
+        ("zed", &["--url", elsewhere, "--token-env", "HOME"], "HOME holds none"),
+        ("codex", &["--url", elsewhere, "--token-env", "A}$(x)"], "no name of a variable"),
+        ("codex", &["--url", URL, "--token-env", "OTHER"], "leave `--token-env` out"),
+    ] {
+        let (machine, file) = serving("config/zed/settings.json", "{}\n");
+        let ran = machine.run(&[&["connect", client, "--yes"], args].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(problem), "{args:?}: {ran:?}");
+        assert_eq!((text(&file).as_str(), working(&machine).len()), ("{}\n", 0), "{args:?}");
     }
 }
 

@@ -5,7 +5,10 @@ use std::{io::Write as _, process::Stdio};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{install::Installed, person::Person};
+use crate::{
+    install::Installed,
+    person::{Person, TOKEN},
+};
 
 /// Reads JSON with comments with the parser of Visual Studio Code, and YAML with one that follows the standard to
 /// the letter, and prints what they say as JSON.
@@ -79,7 +82,9 @@ pub(crate) fn the_others_can_read_it(installed: &Installed) {
         ("zed", "jsonc", "/context_servers/toolgate"),
         ("goose", "yaml", "/extensions/toolgate"),
     ] {
-        for more in [&["--agent", "a b"][..], &["--url", "https://host/mcp"]] {
+        for more in
+            [&["--agent", "a b"][..], &["--url", "https://host/mcp", "--token-env", TOKEN.0]]
+        {
             if client == "claude-desktop" && more[0] == "--url" {
                 continue;
             }

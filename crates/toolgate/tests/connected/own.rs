@@ -22,7 +22,7 @@ pub(crate) fn claude_code_connects(installed: &Installed) {
     for line in ["Scope: User config", "Status: ✔ Connected", "Type: stdio", "Args: mcp"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    person.toolgate(&["connect", "claude-code", "--url", URL, "--yes"]);
+    person.toolgate(&["connect", "claude-code", "--url", URL, "--token-env", TOKEN.0, "--yes"]);
     let shown = printed(person.command(&installed.claude()).args(["mcp", "get", "toolgate"]));
     for line in ["Type: http", URL, "Authorization"] {
         assert!(shown.contains(line), "{line}: {shown}");
@@ -54,7 +54,7 @@ pub(crate) fn codex_lists_it(installed: &Installed) {
         (&transport["command"], &transport["args"]),
         (&program(), &json!(["mcp", "--agent=main"]))
     );
-    person.toolgate(&["connect", "codex", "--url", URL, "--yes"]);
+    person.toolgate(&["connect", "codex", "--url", URL, "--token-env", TOKEN.0, "--yes"]);
     let found = listed();
     let transport = &found["transport"];
     assert_eq!((&transport["type"], &transport["url"]), (&json!("streamable_http"), &json!(URL)));
@@ -75,7 +75,7 @@ pub(crate) fn openclaw_finds_it_valid(installed: &Installed) {
     run(&["config", "validate"]);
     let found: Value = serde_json::from_str(&run(&["mcp", "show", "toolgate", "--json"])).unwrap();
     assert_eq!((&found["command"], &found["args"]), (&program(), &json!(["mcp"])), "{found}");
-    person.toolgate(&["connect", "openclaw", "--url", URL, "--yes"]);
+    person.toolgate(&["connect", "openclaw", "--url", URL, "--token-env", TOKEN.0, "--yes"]);
     run(&["config", "validate"]);
     let text = person.text(".openclaw/openclaw.json");
     assert!(text.contains("// mine") && text.contains("streamable-http"), "{text}");

@@ -25,7 +25,7 @@ pub(super) const CLIENT: Client = Client {
     path: &["mcpServers", NAME],
     entry: typed,
     more: nothing,
-    token: Token::Variable("${TOOLGATE_TOKEN}"),
+    token: Token::Variable("${", "}"),
     then: "Start Claude Code again; `claude mcp list` shows it.",
 };
 

@@ -19,6 +19,9 @@ pub(super) const NAME: &str = "toolgate";
 /// The variable that a client finds the token in, where it can.
 pub(super) const VARIABLE: &str = "TOOLGATE_TOKEN";
 
+/// The same for a server elsewhere, which the token of ours is not for.
+pub(super) const ELSEWHERE: &str = "TOOLGATE_REMOTE_TOKEN";
+
 /// A client, by the name it is given on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ClientName {
@@ -71,8 +74,8 @@ pub(super) struct Client {
 pub(super) enum Token {
     /// It starts programs and reaches no server.
     None,
-    /// From the variable [`VARIABLE`] of its environment, which it writes like this within a text.
-    Variable(&'static str),
+    /// From a variable of its environment, whose name it writes between these within a text.
+    Variable(&'static str, &'static str),
     /// It asks its user once, and keeps it where it keeps secrets.
     Asks,
     /// From its file.
@@ -84,8 +87,8 @@ pub(super) enum Token {
 pub(super) enum Server {
     /// A program, with its arguments one by one.
     Program { command: String, args: Vec<String> },
-    /// A server that runs, and what `Authorization` says.
-    Http { url: String, authorization: String },
+    /// A server that runs, what `Authorization` says, and the variable with the token.
+    Http { url: String, authorization: String, variable: String },
 }
 
 impl Client {
@@ -95,10 +98,10 @@ impl Client {
         (self.more)(server).into_iter().chain([entry]).collect()
     }
 
-    /// What `Authorization` says, if the token is `token`.
-    pub(super) fn authorization(&self, token: &str) -> String {
+    /// What `Authorization` says, if the token is `token`, and `variable` holds it.
+    pub(super) fn authorization(&self, token: &str, variable: &str) -> String {
         match self.token {
-            Token::Variable(form) => format!("Bearer {form}"),
+            Token::Variable(before, after) => format!("Bearer {before}{variable}{after}"),
             Token::Asks => format!("Bearer ${{input:{}}}", vscode::INPUT),
             Token::None | Token::InFile => format!("Bearer {token}"),
         }
@@ -125,7 +128,7 @@ const STALE: &[&str] = &[
 pub(super) fn usual(server: &Server) -> Map<String, Value> {
     fields(match server {
         Server::Program { command, args } => json!({"command": command, "args": args}),
-        Server::Http { url, authorization } => {
+        Server::Http { url, authorization, .. } => {
             json!({"url": url, "headers": {"Authorization": authorization}})
         }
     })

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    client::{Client, NAME, Server, Token, VARIABLE, fields, nothing, usual},
+    client::{Client, NAME, Server, Token, fields, nothing, usual},
     format::Format,
 };
 
@@ -20,13 +20,15 @@ pub(super) const CLIENT: Client = Client {
     path: &["mcp_servers", NAME],
     entry,
     more: nothing,
-    token: Token::Variable("${TOOLGATE_TOKEN}"),
+    token: Token::Variable("${", "}"),
     then: "Start Codex again; `codex mcp list` shows it.",
 };
 
 fn entry(server: &Server) -> Map<String, Value> {
     match server {
         Server::Program { .. } => usual(server),
-        Server::Http { url, .. } => fields(json!({"url": url, "bearer_token_env_var": VARIABLE})),
+        Server::Http { url, variable, .. } => {
+            fields(json!({"url": url, "bearer_token_env_var": variable}))
+        }
     }
 }

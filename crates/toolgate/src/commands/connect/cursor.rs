@@ -14,6 +14,6 @@ pub(super) const CLIENT: Client = Client {
     path: &["mcpServers", NAME],
     entry: usual,
     more: nothing,
-    token: Token::Variable("${env:TOOLGATE_TOKEN}"),
+    token: Token::Variable("${env:", "}"),
     then: "Start Cursor again, and switch `toolgate` on among its MCP servers.",
 };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    client::{Client, NAME, Server, Token, VARIABLE, fields, nothing},
+    client::{Client, NAME, Server, Token, fields, nothing},
     format::Format,
 };
 
@@ -23,7 +23,7 @@ pub(super) const CLIENT: Client = Client {
     path: &["extensions", NAME],
     entry,
     more: nothing,
-    token: Token::Variable("${TOOLGATE_TOKEN}"),
+    token: Token::Variable("${", "}"),
     then: "Start a new session of goose.",
 };
 
@@ -36,11 +36,11 @@ fn entry(server: &Server) -> Map<String, Value> {
     }));
     entry.extend(fields(match server {
         Server::Program { command, args } => json!({"type": "stdio", "cmd": command, "args": args}),
-        Server::Http { url, authorization } => json!({
+        Server::Http { url, authorization, variable } => json!({
             "type": "streamable_http",
             "uri": url,
             "headers": {"Authorization": authorization},
-            "env_keys": [VARIABLE]
+            "env_keys": [variable]
         }),
     }));
     entry

@@ -26,7 +26,7 @@ pub(super) const CLIENT: Client = Client {
     path: &["mcp", "servers", NAME],
     entry,
     more: nothing,
-    token: Token::Variable("${TOOLGATE_TOKEN}"),
+    token: Token::Variable("${", "}"),
     then: "OpenClaw sees it at once; `openclaw mcp list` shows it.",
 };
 

@@ -19,14 +19,14 @@ pub(super) struct Made {
 
 /// Makes a token for a client. It is for one agent and for calls, so that it answers, grants and takes back
 /// nothing.
-pub(super) async fn make(global: &Global, client: &str, agent: Option<&str>) -> Result<Made> {
+pub(super) async fn make(global: &Global, client: &str, agent: &str) -> Result<Made> {
     let secret = NewSecret::token()?;
     let new = NewToken {
         kind: TokenKind::Api,
-        name: name(client),
+        name: name(client, agent),
         user: OWNER.to_owned(),
         role: Role::Owner,
-        agents: Some(vec![agent.unwrap_or("main").to_owned()]),
+        agents: Some(vec![agent.to_owned()]),
         scopes: Some(vec![Scope::Call]),
         expires_at: None,
     };
@@ -34,15 +34,27 @@ pub(super) async fn make(global: &Global, client: &str, agent: Option<&str>) -> 
     Ok(Made { id: made.id, secret })
 }
 
-/// Ends the tokens that were made for a client, all but `kept`, and says how many there were.
-pub(super) async fn end(global: &Global, client: &str, kept: Option<&ItemId>) -> Result<usize> {
+/// Ends the tokens that were made here for a client and an agent, all but `kept`, and says how many there
+/// were.
+pub(super) async fn end(
+    global: &Global,
+    client: &str,
+    agent: &str,
+    kept: Option<&ItemId>,
+) -> Result<usize> {
     if !context::data(global)?.is_dir() {
         return Ok(0);
     }
-    let (db, name) = (context::db(global).await?, name(client));
+    let (db, name) = (context::db(global).await?, name(client, agent));
     let mut ended = 0;
     for token in db.tokens(Some(OWNER)).await? {
-        let is_ours = token.new.name == name && token.revoked_at.is_none();
+        // Somebody may have called another one the same.
+        let is_ours = token.new.name == name
+            && token.new.kind == TokenKind::Api
+            && token.new.agents.as_deref() == Some(&[agent.to_owned()])
+            && token.new.scopes.as_deref() == Some(&[Scope::Call])
+            && token.new.expires_at.is_none()
+            && token.revoked_at.is_none();
         if is_ours
             && kept != Some(&token.id)
             && db.revoke_token(&token.id, BY, context::now()).await?
@@ -59,6 +71,7 @@ pub(super) async fn discard(global: &Global, made: &Made) -> Result<()> {
     Ok(())
 }
 
-fn name(client: &str) -> String {
-    format!("{client} on this machine")
+/// Says who made it, too.
+fn name(client: &str, agent: &str) -> String {
+    format!("{client} as {agent} (toolgate connect)")
 }
