@@ -67,10 +67,28 @@ pub(crate) enum About {
     Question,
 }
 
-/// Whether somebody is told: of their own, and a person also of questions, which they may be able to answer.
-fn is_told(sees: &Sees, event: &Event) -> bool {
-    let answers = event.about == About::Question && sees.agents().is_none();
-    answers || sees.covers(&event.who.user, &event.who.agent)
+/// Whether somebody may answer questions of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    Own,
+    All,
+}
+
+/// What somebody is told of, as it was when they subscribed.
+#[derive(Debug)]
+pub(crate) struct Hears {
+    pub(crate) sees: Sees,
+    /// Those who only see their own must not lose it among questions of others.
+    pub(crate) answers: Answers,
+}
+
+impl Hears {
+    /// Whether they are told: of their own, and a person who may answer also of questions.
+    fn of(&self, event: &Event) -> bool {
+        let Self { sees, answers } = self;
+        let is_asked = *answers == Answers::All && sees.agents().is_none();
+        event.about == About::Question && is_asked || sees.covers(&event.who.user, &event.who.agent)
+    }
 }
 
 /// What a client has seen already, and what it wants.
@@ -107,7 +125,7 @@ struct Inner {
 
 #[derive(Debug)]
 struct Reader {
-    sees: Sees,
+    hears: Hears,
     seen: Seen,
     queue: Queue,
 }
@@ -115,7 +133,7 @@ struct Reader {
 impl Reader {
     /// Whether it goes on reading; one that cannot keep up does not.
     fn take(&self, event: &Arc<Event>) -> bool {
-        let wanted = is_told(&self.sees, event) && self.seen.wants(event.kind);
+        let wanted = self.hears.of(event) && self.seen.wants(event.kind);
         !wanted || self.queue.try_send(event.clone()).is_ok()
     }
 }
@@ -221,21 +239,21 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(events: Arc<Events>, sees: Sees, queue: Queue, seen: Seen) -> Self {
+    pub(super) fn new(events: Arc<Events>, hears: Hears, queue: Queue, seen: Seen) -> Self {
         let mut inner = events.hub.lock();
         let (last, since) = (inner.last, seen.since.unwrap_or(inner.last));
         // An id from the future was given by another server, or before the clock was set back.
         let lost = since < inner.before || since > last;
         let since = if lost { 0 } else { since };
         let new = inner.kept.iter().filter(|event| event.id > since);
-        let missed = new.filter(|event| is_told(&sees, event) && seen.wants(event.kind));
+        let missed = new.filter(|event| hears.of(event) && seen.wants(event.kind));
         let missed = missed.cloned().collect();
         inner.readers += 1;
-        let user = match &sees {
+        let user = match &hears.sees {
             Sees::Everything => None,
             Sees::Of { user, .. } => Some(user.clone()),
         };
-        let (number, reader) = (inner.readers, Reader { sees, seen, queue });
+        let (number, reader) = (inner.readers, Reader { hears, seen, queue });
         match &user {
             None => inner.everything.insert(number, reader),
             Some(user) => inner.users.insert((user.clone(), number), reader),
@@ -300,5 +318,30 @@ mod tests {
         }
         let second = Hub::new(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(2));
         assert!(second.lock().last > first.lock().last);
+    }
+
+    #[test]
+    fn questions_wait_only_for_those_who_may_answer_them() {
+        let hub = Hub::new(SystemTime::UNIX_EPOCH);
+        let of_main = || Some(vec!["main".to_owned()]);
+        let mut queues = Vec::new();
+        for (number, agents, answers, expected) in [
+            (1, None, Answers::Own, 1),
+            (2, None, Answers::All, 2),
+            (3, of_main(), Answers::Own, 1),
+            (4, of_main(), Answers::All, 1),
+        ] {
+            let (queue, waiting) = mpsc::channel(5);
+            let hears = Hears { sees: Sees::Of { user: "ada".into(), agents }, answers };
+            let reader = Reader { hears, seen: Seen::default(), queue };
+            hub.lock().users.insert(("ada".into(), number), reader);
+            queues.push((number, waiting, expected));
+        }
+        publish(&hub, "ada", About::Question, 1);
+        publish(&hub, "bob", About::Question, 1);
+        publish(&hub, "bob", About::Call, 1);
+        for (number, waiting, expected) in queues {
+            assert_eq!(waiting.len(), expected, "{number}");
+        }
     }
 }

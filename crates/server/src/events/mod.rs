@@ -15,14 +15,13 @@ use tool::Clock;
 
 pub(crate) use self::{
     approver::is_permission,
-    hub::{Event, Queue, Seen, Subscription, Who},
+    hub::{Answers, Event, Hears, Queue, Seen, Subscription, Who},
 };
 use self::{
     hub::{About, Hub},
     said::Said,
 };
 use crate::{
-    auth::Sees,
     mcp::{Asking, InWords},
     metrics::Metrics,
     running::Running,
@@ -121,8 +120,8 @@ impl Events {
     }
 
     /// Everything somebody sees from now on goes to `to`, and what was missed since `since`.
-    pub(crate) fn subscribe(self: &Arc<Self>, sees: Sees, to: Queue, seen: Seen) -> Subscription {
-        Subscription::new(self.clone(), sees, to, seen)
+    pub(crate) fn subscribe(self: &Arc<Self>, hears: Hears, to: Queue, seen: Seen) -> Subscription {
+        Subscription::new(self.clone(), hears, to, seen)
     }
 }
 

@@ -38,7 +38,7 @@ use super::{
 use crate::{
     api::may_answer,
     auth::{self, By, Signed},
-    events::{Event, Queue, Seen, Subscription, Who, kind},
+    events::{Answers, Event, Hears, Queue, Seen, Subscription, Who, kind},
     problem::{Kind, Problem},
     state::State,
 };
@@ -389,7 +389,9 @@ impl Connection {
                 self.tell(&event).await?;
             }
         }
-        let mut subscription = self.state.events.subscribe(signed.sees(), self.queue.clone(), seen);
+        let answers = if may_answer(&self.state, signed) { Answers::All } else { Answers::Own };
+        let hears = Hears { sees: signed.sees(), answers };
+        let mut subscription = self.state.events.subscribe(hears, self.queue.clone(), seen);
         let (missed, lost) = (std::mem::take(&mut subscription.missed), subscription.lost);
         let last = subscription.last;
         self.subscription = Some(subscription);
@@ -418,7 +420,8 @@ impl Connection {
         }
     }
 
-    /// Questions go to everybody who listens; who may answer them is known here.
+    /// Questions come to those who could answer them when they subscribed; whether they still can is known
+    /// here.
     fn may_see(&self, event: &Event) -> bool {
         let Some(signed) = &self.signed else { return false };
         let Who { user, agent } = &event.who;
