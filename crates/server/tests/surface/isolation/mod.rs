@@ -228,7 +228,7 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
             let [one, two] =
                 [named, twin].map(|named| tries::arguments(&shown["parameters"], &named, at));
             let call = if chance.number().is_multiple_of(2) { over_http } else { over_mcp };
-            let (one, two) = (call(name, one), call(name, two));
+            let (one, two) = (call(name, &one), call(name, &two));
             let both = other.both(&one, &two);
             // What asks waits for an answer that nobody gives; so it is not waited for.
             if ASKING.contains(&name) {
@@ -240,16 +240,16 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
     }
 }
 
-fn over_http(tool: &str, arguments: Value) -> Try {
+fn over_http(tool: &str, arguments: &Value) -> Try {
     Try {
         method: "POST".to_owned(),
         path: format!("/v1/tools/{tool}"),
         headers: vec![("toolgate-session", "tries".to_owned())],
-        body: Some(arguments),
+        body: Some(arguments.clone()),
     }
 }
 
-fn over_mcp(tool: &str, arguments: Value) -> Try {
+fn over_mcp(tool: &str, arguments: &Value) -> Try {
     let revision = "2026-07-28".to_owned();
     let meta = json!({"io.modelcontextprotocol/protocolVersion": revision,
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
