@@ -57,7 +57,7 @@ impl Endpoint for Call {
         let mut request = Request::from_text(&given.path, &text);
         let id = asked.state.gate.next_id();
         request.id = Some(id);
-        if !wants_events(&asked.headers) {
+        if !accepts(&asked.headers, &[EVENTS]) {
             let outcome = calling::call(&asked.state, &asked.signed, &caller, request).await;
             return Ok(Called::Whole(Box::new(OfCall(outcome))));
         }
@@ -65,11 +65,13 @@ impl Endpoint for Call {
     }
 }
 
-fn wants_events(headers: &HeaderMap) -> bool {
+/// Whether a client names one of these kinds of answers.
+pub(crate) fn accepts(headers: &HeaderMap, kinds: &[&str]) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted
-        .flat_map(|value| value.split(','))
-        .any(|kind| kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(EVENTS))
+    accepted.flat_map(|value| value.split(',')).any(|named| {
+        let named = named.split(';').next().unwrap_or_default().trim();
+        kinds.iter().any(|kind| named.eq_ignore_ascii_case(kind))
+    })
 }
 
 /// The outcome, or a stream that ends with it.

@@ -41,6 +41,7 @@ use self::route::{Route, opened, signed};
 pub(crate) use self::{
     agents::list as list_agents,
     approvals::{Answering, Listing, answer, is_seen, list as list_approvals, may_answer},
+    call::accepts,
     chat::format_at,
     endpoint::{Asked, Endpoint, Given, Open},
     input::{Empty, RawJson},
@@ -53,7 +54,7 @@ pub(crate) use self::{
         messages as session_messages, stop as stop_session,
     },
     shape::Fields,
-    tools::listed as list_tools,
+    tools::{from_problem, listed as list_tools},
 };
 use crate::{
     mcp,

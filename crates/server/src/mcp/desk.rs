@@ -16,6 +16,8 @@ use super::{
 };
 use crate::{ServerError, events::fields, rpc::RpcError};
 
+/// The channel of calls that come this way, for policy.
+pub(super) const CHANNEL: &str = "mcp";
 /// Methods of earlier revisions that the stateless one has no more.
 const GONE: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
@@ -101,6 +103,15 @@ pub(super) fn level(params: &Map<String, Value>) -> Result<&str, RpcError> {
     })
 }
 
+/// What `initialize` says: what its client speaks, and who it is.
+pub(super) fn begun(params: &Map<String, Value>) -> Result<(Revision, ClientInfo), RpcError> {
+    let wanted = params.get("protocolVersion").and_then(Value::as_str);
+    let wanted =
+        wanted.ok_or_else(|| RpcError::wrong_params("`protocolVersion` must name a revision"))?;
+    let client = ClientInfo::new(params.get("clientInfo"), params.get("capabilities"));
+    Ok((Revision::agreed(wanted), client))
+}
+
 /// Whether the stateless revision has a method no more.
 pub(super) fn is_gone(method: &str) -> bool {
     GONE.contains(&method)
@@ -151,7 +162,7 @@ impl Described {
 
     /// Reads what a request says about itself; `meta` is its `_meta`.
     pub(super) fn read(
-        mut meta: RequestMeta,
+        meta: &RequestMeta,
         method: &str,
         params: &mut Map<String, Value>,
     ) -> Result<Self, RpcError> {

@@ -14,27 +14,26 @@ use tool::{Caller, Digest};
 
 use super::{
     client::{Client, ProgressToken},
-    desk::{self, Back, Described as Said},
+    desk::{self, Back, CHANNEL, Described as Said},
     driven::Driven,
     errors,
     exchange::{Exchange, Way},
     headers, listen,
     offer::Context,
-    request::{ClientInfo, RequestMeta},
+    request::RequestMeta,
     revision::Revision,
     sessions::{Most, Session},
     stream::{self, Takes},
     waiting::{Bound, Resumed},
 };
 use crate::{
-    api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson},
+    api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts, from_problem},
     auth,
     events::fields,
-    problem::{Kind, Problem, Refusal as _, refusals},
+    problem::{Problem, Refusal as _, refusals},
     rpc::{self, Call, Message, RpcError},
 };
-/// The channel of calls that come this way, for policy.
-pub(super) const CHANNEL: &str = "mcp";
+
 /// Not a JSON-RPC message that can be taken here and now.
 const INVALID_REQUEST: i64 = -32600;
 
@@ -43,19 +42,7 @@ refusals! {
     NotTaken { Forbidden, Invalid, NotFound, Unavailable, MethodNotAllowed }
 }
 
-impl From<Problem> for NotTaken {
-    fn from(problem: Problem) -> Self {
-        let message = problem.message().to_owned();
-        let kind = problem.kind();
-        if kind == Kind::Invalid {
-            Self::Invalid(message)
-        } else if kind == Kind::NotFound {
-            Self::NotFound(message)
-        } else {
-            Self::Forbidden(message)
-        }
-    }
-}
+from_problem!(NotTaken);
 
 /// `POST /mcp`.
 pub(crate) struct Post;
@@ -217,7 +204,7 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
     check_version(&asked.headers, meta.as_ref())?;
     let revision = desk::stateless(meta.as_ref())?;
     headers::check(&asked.headers, &method, &params)?;
-    let said = Said::read(meta.unwrap_or_default(), &method, &mut params)?;
+    let said = Said::read(&meta.unwrap_or_default(), &method, &mut params)?;
     if desk::is_gone(&method) {
         return Err(RpcError::method_not_found(&method).into());
     }
@@ -326,20 +313,17 @@ fn check_arguments(
 fn begins_session(headers: &HeaderMap, call: &Call) -> bool {
     let header = headers::only(headers, headers::VERSION);
     call.method == "initialize"
-        && !RequestMeta::names_version(&call.params)
+        && !RequestMeta::names_version(call.params.get("_meta"))
         && header.is_ok_and(|header| header.is_none_or(is_earlier))
 }
 
 /// `initialize`.
 fn begin_session(asked: &Asked, call: Call) -> Result<Response, NotTaken> {
     let id = call.id.unwrap_or_default();
-    let Some(wanted) = call.params.get("protocolVersion").and_then(Value::as_str) else {
-        let error = RpcError::wrong_params("`protocolVersion` must name a revision");
-        return Ok(refused(StatusCode::BAD_REQUEST, Some(&id), error));
+    let (revision, client) = match desk::begun(&fields(call.params)) {
+        Ok(begun) => begun,
+        Err(error) => return Ok(refused(StatusCode::BAD_REQUEST, Some(&id), error)),
     };
-    let revision = Revision::agreed(wanted);
-    let capabilities = call.params.get("capabilities").cloned().map(fields);
-    let client = ClientInfo::new(call.params.get("clientInfo"), &capabilities.unwrap_or_default());
     let (state, signed) = (&asked.state, &asked.signed);
     let config = state.gate.config();
     let server = &config.server;
@@ -464,12 +448,7 @@ fn id(message: &Message) -> Option<&Value> {
 }
 
 fn takes(headers: &HeaderMap) -> Takes {
-    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut kinds = accepted.flat_map(|value| value.split(','));
-    let events = kinds.any(|kind| {
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("text/event-stream") || kind == "*/*"
-    });
+    let events = accepts(headers, &["text/event-stream", "*/*"]);
     if events { Takes::Pieces } else { Takes::Whole }
 }
 

@@ -16,11 +16,7 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 pub(super) fn in_session(desk: &Desk, caller: &Caller) -> BoxStream<'static, String> {
     let all: Map<String, Value> =
         Change::ALL.iter().map(|change| (change.wanted().to_owned(), true.into())).collect();
-    let told = desk.told(&Value::Object(all));
-    let changes = desk.offer.changes(caller).filter(move |change| {
-        let told = told.contains(change);
-        std::future::ready(told)
-    });
+    let changes = changes(desk, caller, desk.told(&Value::Object(all)));
     changes.map(|change| notification(change.notification(), &json!({}))).boxed()
 }
 
@@ -42,13 +38,16 @@ pub(super) fn subscribed(
         "notifications/subscriptions/acknowledged",
         &json!({"_meta": meta, "notifications": granted}),
     );
-    let changes = desk.offer.changes(caller).filter(move |change| {
-        let told = told.contains(change);
-        std::future::ready(told)
-    });
+    let changes = changes(desk, caller, told);
     let later =
         changes.map(move |change| notification(change.notification(), &json!({"_meta": meta})));
     Ok(stream::once(std::future::ready(first)).chain(later).boxed())
+}
+
+/// What becomes different, of what somebody is told.
+fn changes(desk: &Desk, caller: &Caller, told: Vec<Change>) -> BoxStream<'static, Change> {
+    let changes = desk.offer.changes(caller);
+    changes.filter(move |change| std::future::ready(told.contains(change))).boxed()
 }
 
 /// What ends a subscription from our side.

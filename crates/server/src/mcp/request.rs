@@ -27,14 +27,16 @@ pub struct ClientInfo {
 }
 
 impl ClientInfo {
-    pub(super) fn new(info: Option<&Value>, capabilities: &Map<String, Value>) -> Self {
+    pub(super) fn new(info: Option<&Value>, capabilities: Option<&Value>) -> Self {
         let name = info.and_then(|info| info.get("name")).and_then(Value::as_str);
         let name = name.unwrap_or("a client").chars().filter(|c| !c.is_control());
-        let modes = capabilities.get("elicitation").and_then(Value::as_object);
+        let capability =
+            |name| capabilities.and_then(|all| all.get(name)).and_then(Value::as_object);
+        let modes = capability("elicitation");
         Self {
             name: name.take(MOST_NAME).collect(),
             // Only what is looked at: a client may declare as much as it likes.
-            declared: ASKABLE.map(|name| capabilities.get(name).is_some_and(Value::is_object)),
+            declared: ASKABLE.map(|name| capability(name).is_some()),
             // An empty declaration means that, too.
             forms: modes.is_some_and(|modes| modes.is_empty() || modes.contains_key("form")),
         }
@@ -69,9 +71,9 @@ impl RequestMeta {
         }
     }
 
-    /// Whether the parameters of a request name a revision there, without taking anything out.
-    pub(super) fn names_version(params: &Value) -> bool {
-        params.get("_meta").is_some_and(|meta| meta.get(VERSION).is_some())
+    /// Whether `_meta` of a request names a revision.
+    pub(super) fn names_version(meta: Option<&Value>) -> bool {
+        meta.is_some_and(|meta| meta.get(VERSION).is_some())
     }
 
     /// The revision it names, if it names one.
@@ -89,11 +91,10 @@ impl RequestMeta {
     }
 
     /// The client, as every request of the stateless revision describes it.
-    pub(super) fn client(&mut self) -> Result<ClientInfo, RpcError> {
-        let Some(Value::Object(capabilities)) = self.0.remove(CAPABILITIES) else {
-            return Err(missing(CAPABILITIES));
-        };
-        Ok(ClientInfo::new(self.0.get(CLIENT), &capabilities))
+    pub(super) fn client(&self) -> Result<ClientInfo, RpcError> {
+        let capabilities = self.0.get(CAPABILITIES).filter(|declared| declared.is_object());
+        let capabilities = capabilities.ok_or_else(|| missing(CAPABILITIES))?;
+        Ok(ClientInfo::new(self.0.get(CLIENT), Some(capabilities)))
     }
 }
 

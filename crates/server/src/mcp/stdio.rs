@@ -21,7 +21,7 @@ use tool::{Caller, Clock, Digest};
 
 use super::{
     client::{Ask, Client, Out, ProgressToken},
-    desk::{self, Back, Described, Desk},
+    desk::{self, Back, CHANNEL, Described, Desk},
     driven::{Driven, Step},
     listen,
     offer::{Answered, Context, Offer},
@@ -80,7 +80,7 @@ pub async fn serve_stdio(
     let writing = tokio::spawn(write(output, waiting));
     let stdio = Arc::new(Stdio {
         desk: Desk::new(offer)?,
-        caller,
+        caller: Caller { channel: Some(CHANNEL.into()), ..caller },
         clock,
         patience,
         session: Mutex::default(),
@@ -215,8 +215,7 @@ impl Stdio {
 
     /// What is answered by the session itself.
     fn at_once(&self, method: &str, params: &Map<String, Value>) -> Option<Answered> {
-        let meta = params.get("_meta").is_some();
-        if meta && RequestMeta::names_version(&Value::Object(params.clone())) {
+        if RequestMeta::names_version(params.get("_meta")) {
             return None;
         }
         match method {
@@ -237,13 +236,8 @@ impl Stdio {
     }
 
     fn initialize(&self, params: &Map<String, Value>) -> Answered {
-        let wanted = params.get("protocolVersion").and_then(Value::as_str);
-        let wanted = wanted
-            .ok_or_else(|| RpcError::wrong_params("`protocolVersion` must name a revision"))?;
-        let revision = Revision::agreed(wanted);
-        let capabilities = params.get("capabilities").cloned().map(fields).unwrap_or_default();
-        let client = Arc::new(ClientInfo::new(params.get("clientInfo"), &capabilities));
-        *self.session() = Some(Begun { revision, client, log_level: None });
+        let (revision, client) = desk::begun(params)?;
+        *self.session() = Some(Begun { revision, client: Arc::new(client), log_level: None });
         Ok(self.desk.initialize(revision))
     }
 
@@ -256,7 +250,7 @@ impl Stdio {
     ) -> Answered {
         let begun = self.session().clone();
         if let Some(begun) = begun
-            && !RequestMeta::names_version(&Value::Object(params.clone()))
+            && !RequestMeta::names_version(params.get("_meta"))
         {
             let meta = RequestMeta::take(&mut params).unwrap_or_default();
             let (client, outs) = Client::new(begun.client);
@@ -298,7 +292,7 @@ impl Stdio {
     ) -> Answered {
         let meta = RequestMeta::take(&mut params);
         let revision = desk::stateless(meta.as_ref())?;
-        let said = Described::read(meta.unwrap_or_default(), &method, &mut params)?;
+        let said = Described::read(&meta.unwrap_or_default(), &method, &mut params)?;
         if desk::is_gone(&method) {
             return Err(RpcError::method_not_found(&method));
         }

@@ -156,7 +156,8 @@ impl Offer for Tools {
     }
 
     fn tool(&self, caller: &Caller, name: &str) -> Option<Arc<ToolInfo>> {
-        match self.gate.view(caller).find(name) {
+        // By the name it is called by, or what is asked of its headers would not be looked at.
+        match self.gate.view(caller).find(&self.own_name(caller, name.to_owned())) {
             Found::Tool(entry) => Some(entry.info().clone()),
             Found::Withheld(..) | Found::Unavailable(..) | Found::Unknown => None,
         }

@@ -20,7 +20,7 @@ use tokio::{
     io::{BufReader, stdin, stdout},
     net::TcpStream,
 };
-use toolgate::{Approver, BoxFuture, Caller, Question, Reply};
+use toolgate::{Approver, BoxFuture, Question, Reply};
 use world::SystemClock;
 
 use super::{call::stopped, serve::listening};
@@ -29,8 +29,6 @@ use crate::{
     context, output, question,
 };
 
-/// The channel of calls that come this way, for policy.
-const CHANNEL: &str = "mcp";
 /// So long it may take to find out whether a server is there.
 const LOOK: Duration = Duration::from_millis(300);
 
@@ -86,8 +84,7 @@ impl McpCommand {
         let _agents = gate.watch_agents();
         let _order = gate.keep_in_order();
         let offer = Tools::new(gate.inner().clone(), events);
-        let caller = Caller { channel: Some(CHANNEL.into()), ..context::caller(&identity) };
-        let who = (caller, Arc::new(SystemClock) as _);
+        let who = (context::caller(&identity), Arc::new(SystemClock) as _);
         let ends = (BufReader::new(stdin()), stdout());
         tokio::select! {
             served = serve_stdio(offer, who, patience, ends) => served?,
