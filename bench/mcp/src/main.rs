@@ -21,6 +21,10 @@ use tokio::{
 
 use crate::{echo::Echo, message::Revision, report::Report};
 
+/// The same one as Toolgate's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A tool of Toolgate's that does next to nothing, so that what surrounds it is measured.
 const TOOL: &str = "get_current_time";
 /// What it answers, for when Toolgate is not there to ask.

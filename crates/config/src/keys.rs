@@ -547,6 +547,12 @@ const REST: &[Key] = &[
         |c, _| &mut c.limits.open_questions,
     ),
     key(
+        "limits.open_questions_per_user",
+        "20",
+        "Questions to a person that one member may have open, in all sessions together.",
+        |c, _| &mut c.limits.open_questions_per_user,
+    ),
+    key(
         "limits.questions_per_minute",
         "20",
         "Questions one session may put to people in a minute; who is asked more often no longer reads.",
@@ -731,7 +737,7 @@ const SERVER: &[Key] = &[
     key(
         "server.mcp_sessions_per_user",
         "64",
-        "Sessions of one user's MCP clients at once; one more ends the one that was not used for longest.",
+        "Sessions of one user's MCP clients at once; one more ends the one that was not used for longest, and is refused if all are in use.",
         |c, _| &mut c.server.mcp_sessions_per_user,
     ),
     key(

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use config::Limits;
 use policy::Decision;
 use serde_json::json;
 use store::{
     Answer, Approval, ApprovalId, ApprovalStatus, AskLimits, Db, Decision as AnswerDecision, EXACT,
     Grant, NewApproval, StoreError,
 };
-use tool::{Proposed, ToolError, texts};
+use tool::{Proposed, Role, ToolError, texts};
 
 use crate::{
     approver::{Question, Reply},
@@ -177,14 +178,22 @@ async fn open_question(
     let id = if let Some(id) = db.adopt_approval(wanted, *call, asked_at).await? {
         id
     } else {
-        let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
-        let limits = AskLimits {
-            open: most(limits.open_questions.value),
-            per_minute: most(limits.questions_per_minute.value),
-        };
+        let limits = how_many(limits, exact.caller.role);
         db.request_approval(request.clone(), limits).await.map_err(too_many)?
     };
     Ok(Question { id, request, timeout })
+}
+
+/// How much may be asked.
+fn how_many(limits: &Limits, role: Role) -> AskLimits {
+    let most = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+    let of_member = most(limits.open_questions_per_user.value);
+    AskLimits {
+        open: most(limits.open_questions.value),
+        // A member names their sessions, and could begin one for every question.
+        open_of_user: (role == Role::Member).then_some(of_member),
+        per_minute: most(limits.questions_per_minute.value),
+    }
 }
 
 /// What people would not see all of is not put to them.
@@ -203,7 +212,11 @@ fn refuse_hidden(subject: &Subject, request: &NewApproval) -> Result<(), ToolErr
 }
 
 fn too_many(error: StoreError) -> ToolError {
-    if !matches!(error, StoreError::TooManyOpen(_) | StoreError::TooManyAsked(_)) {
+    let limited = matches!(
+        error,
+        StoreError::TooManyOpen(_) | StoreError::TooManyOfUser(_) | StoreError::TooManyAsked(_)
+    );
+    if !limited {
         return error.into();
     }
     ToolError::RateLimited { reason: error.to_string(), retry_after: Duration::from_secs(30) }

@@ -1,15 +1,31 @@
 //! Which capabilities agents were given.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use store::{LazyDb, Permission, PermissionState};
+use store::{LazyDb, PermissionState};
 use tool::{Caller, Capability, Role, ToolError};
 
 /// The remembered grants, read again when anybody, here or in another process, changed something.
 #[derive(Debug, Default)]
 pub(crate) struct Permissions {
-    read: Mutex<Option<(i64, Arc<Vec<Permission>>)>>,
+    read: Mutex<Read>,
 }
+
+/// More agents than this are not remembered at once.
+const MOST_AGENTS: usize = 10_000;
+
+/// What was read since the database changed.
+#[derive(Debug, Default)]
+struct Read {
+    version: Option<i64>,
+    agents: HashMap<UserAndAgent, Decided>,
+}
+
+type UserAndAgent = (Arc<str>, Arc<str>);
+type Decided = Arc<[(Capability, PermissionState)]>;
 
 impl Permissions {
     /// Whether `caller` has `capability`, and the agent that decides it: a child has at most what
@@ -20,9 +36,13 @@ impl Permissions {
         caller: &'a Caller,
         capability: Capability,
     ) -> Result<(PermissionState, &'a Caller), ToolError> {
-        let all = self.all(db).await?;
-        let states = caller.agents().map(|caller| (state_of(&all, caller, capability), caller));
-        let strictest = states.reduce(|one, other| if other.0 > one.0 { other } else { one });
+        let mut strictest = None;
+        for caller in caller.agents() {
+            let state = self.state_of(db, caller, capability).await?;
+            if strictest.is_none_or(|(known, _)| state > known) {
+                strictest = Some((state, caller));
+            }
+        }
         Ok(strictest.unwrap_or((PermissionState::Denied, caller)))
     }
 
@@ -33,40 +53,60 @@ impl Permissions {
         caller: &'a Caller,
         capability: Capability,
     ) -> Result<Vec<&'a Caller>, ToolError> {
-        let all = self.all(db).await?;
-        let lacks = |caller: &&Caller| state_of(&all, caller, capability) == PermissionState::Ask;
-        Ok(caller.agents().filter(lacks).collect())
+        let mut lacking = Vec::new();
+        for caller in caller.agents() {
+            if self.state_of(db, caller, capability).await? == PermissionState::Ask {
+                lacking.push(caller);
+            }
+        }
+        Ok(lacking)
     }
 
     /// The version of the database that was looked at last, which was for this call if it needs any
     /// capability.
     pub(crate) fn version(&self) -> Option<i64> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.as_ref().map(|(version, _)| *version)
+        self.read().version
     }
 
-    async fn all(&self, db: &LazyDb) -> Result<Arc<Vec<Permission>>, ToolError> {
+    /// Whether this agent has `capability`, whoever spawned it.
+    async fn state_of(
+        &self,
+        db: &LazyDb,
+        caller: &Caller,
+        capability: Capability,
+    ) -> Result<PermissionState, ToolError> {
+        let decided = self.decided(db, caller).await?;
+        let own = decided.iter().find(|(known, _)| *known == capability);
+        Ok(own.map_or_else(|| default_permission(caller.role, capability), |(_, state)| *state))
+    }
+
+    /// What was decided about this agent.
+    async fn decided(&self, db: &LazyDb, caller: &Caller) -> Result<Decided, ToolError> {
         let db = db.get().await?;
+        // Of before the look: a change meanwhile is noticed the next time.
         let version = db.version()?;
-        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, all)) = known.filter(|(read, _)| *read == version) {
-            return Ok(all);
+        let key = (caller.user.clone(), caller.agent.clone());
+        if let Some(known) = self.read().at(version).get(&key) {
+            return Ok(known.clone());
         }
-        let all = Arc::new(db.permissions(None).await?);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        *read = Some((version, all.clone()));
-        Ok(all)
+        let decided: Decided = db.agent_permissions(&caller.user, &caller.agent).await?.into();
+        self.read().at(version).insert(key, decided.clone());
+        Ok(decided)
+    }
+
+    fn read(&self) -> MutexGuard<'_, Read> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether this agent has `capability`, whoever spawned it.
-fn state_of(all: &[Permission], caller: &Caller, capability: Capability) -> PermissionState {
-    let own = all.iter().find(|permission| {
-        permission.capability == capability
-            && *permission.user == *caller.user
-            && *permission.agent == *caller.agent
-    });
-    own.map_or_else(|| default_permission(caller.role, capability), |permission| permission.state)
+impl Read {
+    /// What is known about this version of the database, and nothing that was known about another.
+    fn at(&mut self, version: i64) -> &mut HashMap<UserAndAgent, Decided> {
+        if self.version != Some(version) || self.agents.len() >= MOST_AGENTS {
+            *self = Self { version: Some(version), agents: HashMap::new() };
+        }
+        &mut self.agents
+    }
 }
 
 /// The owner's agents start with files and network; everything else is asked for.

@@ -30,6 +30,8 @@ pub enum StoreError {
     Erased(CallId),
     #[error("{0} questions of this session wait for an answer already")]
     TooManyOpen(u32),
+    #[error("{0} of your questions wait for an answer already, in all sessions together")]
+    TooManyOfUser(u32),
     #[error(
         "this session has put {0} questions to people within a minute; do something else first"
     )]

@@ -28,7 +28,7 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tokio::{runtime::Handle, task::yield_now};
+use tokio::{runtime::Handle, sync::oneshot, task::yield_now};
 use tool::{CallId, CallIds, Change, ChangeLog, Clock, ToolError};
 
 pub use self::{
@@ -98,14 +98,19 @@ impl DerefMut for Turn<'_> {
 }
 
 /// Commits what others left, when it is dropped.
-struct After<'a>(&'a Inner);
+struct After<'a>(&'a Arc<Inner>);
 
 impl Drop for After<'_> {
     fn drop(&mut self) {
         let Self(inner) = self;
-        while inner.left.swap(false, Ordering::SeqCst) {
+        for _ in 0..MOST_TURNS {
+            if !inner.left.swap(false, Ordering::SeqCst) {
+                return;
+            }
             inner.soon.take().commit(&mut inner.lock(), Durability::Process);
         }
+        // So many come that this thread would do nothing else.
+        inner.commit_elsewhere(inner.soon.take());
     }
 }
 
@@ -151,6 +156,12 @@ impl Journal {
         durability: Durability,
     ) -> Result<(), StoreError> {
         let Some(inner) = &self.inner else { return Ok(()) };
+        if records.iter().any(Record::is_large) {
+            // To encode and hash it takes a while, and other calls must not wait for that.
+            let (journal, (reply, replied)) = (self.clone(), oneshot::channel());
+            elsewhere(move || drop(reply.send(journal.append_blocking(records, durability))));
+            return replied.await.map_err(|_| StoreError::Stopped)?;
+        }
         let drafts = Draft::all(records)?;
         match durability {
             Durability::Process => inner.append_soon(drafts).await,
@@ -306,7 +317,7 @@ impl Inner {
         elsewhere(move || inner.commit(inner.chain(), group, Durability::Process));
     }
 
-    fn append_now(&self, drafts: &[Draft]) -> Result<(), StoreError> {
+    fn append_now(self: &Arc<Self>, drafts: &[Draft]) -> Result<(), StoreError> {
         let mut chain = self.chain();
         chain.append(drafts.iter(), Durability::Process, Patience::Some)?;
         self.upkeep_if_due(chain);
@@ -323,17 +334,17 @@ impl Inner {
     }
 
     /// Commits what has queued up. Those who come while it waits for the disk are the next group.
-    fn commit_group(&self) {
+    fn commit_group(self: &Arc<Self>) {
         let chain = self.chain();
         self.commit(chain, self.queue.take(), Durability::Disk);
     }
 
-    fn commit(&self, mut chain: Turn<'_>, group: Group, durability: Durability) {
+    fn commit(self: &Arc<Self>, mut chain: Turn<'_>, group: Group, durability: Durability) {
         group.commit(&mut chain, durability);
         self.upkeep_if_due(chain);
     }
 
-    fn upkeep_if_due(&self, mut chain: Turn<'_>) {
+    fn upkeep_if_due(self: &Arc<Self>, mut chain: Turn<'_>) {
         let due = chain.checkpoint_is_due();
         drop(chain);
         if due {
@@ -342,7 +353,7 @@ impl Inner {
     }
 
     /// The chain, when nobody else has it. May block.
-    fn chain(&self) -> Turn<'_> {
+    fn chain(self: &Arc<Self>) -> Turn<'_> {
         Turn { chain: self.lock(), _after: After(self) }
     }
 
@@ -369,12 +380,24 @@ impl Inner {
     }
 }
 
-/// Does what may block on a thread where it may. An append can be dropped on a thread without a runtime; no
-/// other task waits for that one, so it is done right there.
+/// Does what may block on a thread where it may, in any case. An append can be dropped on a thread without a
+/// runtime; no other task waits for that one, so it is done right there.
 fn elsewhere(work: impl FnOnce() + Send + 'static) {
-    match Handle::try_current() {
-        Ok(runtime) => drop(runtime.spawn_blocking(work)),
-        Err(_) => work(),
+    let certain = Certain(Some(work));
+    if let Ok(runtime) = Handle::try_current() {
+        drop(runtime.spawn_blocking(move || drop(certain)));
+    }
+}
+
+/// Work that is done when this is dropped: a runtime that ends drops what it has not begun, and others wait
+/// for it.
+struct Certain<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for Certain<F> {
+    fn drop(&mut self) {
+        if let Some(work) = self.0.take() {
+            work();
+        }
     }
 }
 

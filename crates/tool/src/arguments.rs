@@ -92,6 +92,17 @@ pub fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
+/// Whether a value holds more text than is worth going through on a thread that others wait for.
+pub fn is_large(value: &Value) -> bool {
+    const MUCH: usize = 64 * 1024;
+    match value {
+        Value::String(text) => text.len() > MUCH,
+        Value::Array(items) => items.len() > MUCH / 64 || items.iter().any(is_large),
+        Value::Object(map) => map.values().any(is_large),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse_json;

@@ -52,7 +52,7 @@ mod tool;
 mod updates;
 mod walk;
 
-pub use arguments::{parse_json, texts};
+pub use arguments::{is_large, parse_json, texts};
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
 pub use ask::Ask;
 pub use at_once::at_once;

@@ -1,6 +1,7 @@
-//! Dropping what is too old or too much, oldest first.
+//! Dropping what is too old or too much.
 
 use std::{
+    collections::VecDeque,
     io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -19,47 +20,93 @@ struct Kept {
     is_folder: bool,
 }
 
-/// Drops what is beneath `folders`, two levels down, beyond `keep`.
-pub(crate) fn prune(folders: &[PathBuf], keep: Keep, now: SystemTime) -> io::Result<Pruned> {
-    let mut kept = Vec::new();
-    for folder in folders {
-        collect(folder, &mut kept)?;
+/// What is kept for the same purpose or the same user, oldest first.
+#[derive(Default)]
+struct Pile {
+    kept: VecDeque<Kept>,
+    bytes: u64,
+}
+
+/// Drops pre-images, which are two levels down in `undo`, and artifacts, of which there is a folder for each user
+/// in `artifacts`, beyond `keep`. If there is too much, the oldest of the largest pile goes: whoever leaves much
+/// behind takes away from nobody else.
+pub(crate) fn prune(
+    undo: &[PathBuf],
+    artifacts: &Path,
+    keep: Keep,
+    now: SystemTime,
+) -> io::Result<Pruned> {
+    let mut shelves = Vec::new();
+    for folder in undo {
+        shelves.extend(entries(folder)?);
     }
-    kept.sort_by_key(|file| file.modified);
-    let mut total: u64 = kept.iter().map(|file| file.bytes).sum();
+    let mut piles = vec![Pile::of(&shelves)?];
+    for shelf in entries(artifacts)? {
+        piles.push(Pile::of(&[shelf])?);
+    }
     let mut pruned = Pruned::default();
-    for file in kept {
-        let age = now.duration_since(file.modified).unwrap_or_default();
-        let abandoned = age > ABANDONED && is_partial(file.path.as_os_str());
-        if age <= keep.age && total <= keep.bytes && !abandoned {
-            continue;
+    for pile in &mut piles {
+        pile.drop_old(keep.age, now, &mut pruned)?;
+    }
+    while piles.iter().map(|pile| pile.bytes).sum::<u64>() > keep.bytes {
+        let Some(largest) = piles.iter_mut().max_by_key(|pile| pile.bytes) else { break };
+        let Some(oldest) = largest.kept.pop_front() else { break };
+        largest.drop(&oldest, &mut pruned)?;
+    }
+    Ok(pruned)
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
+}
+
+impl Pile {
+    fn of(shelves: &[PathBuf]) -> io::Result<Self> {
+        let mut kept = Vec::new();
+        for shelf in shelves {
+            collect(shelf, &mut kept)?;
         }
+        kept.sort_by_key(|file| file.modified);
+        let bytes = kept.iter().map(|file| file.bytes).sum();
+        Ok(Self { kept: kept.into(), bytes })
+    }
+
+    fn drop_old(&mut self, age: Duration, now: SystemTime, pruned: &mut Pruned) -> io::Result<()> {
+        for file in std::mem::take(&mut self.kept) {
+            let old = now.duration_since(file.modified).unwrap_or_default();
+            if old > age || (old > ABANDONED && is_partial(file.path.as_os_str())) {
+                self.drop(&file, pruned)?;
+            } else {
+                self.kept.push_back(file);
+            }
+        }
+        Ok(())
+    }
+
+    fn drop(&mut self, file: &Kept, pruned: &mut Pruned) -> io::Result<()> {
         if file.is_folder {
             std::fs::remove_dir_all(&file.path)?;
         } else {
             std::fs::remove_file(&file.path)?;
         }
-        total -= file.bytes;
+        self.bytes -= file.bytes;
         pruned.files += 1;
         pruned.bytes += file.bytes;
+        Ok(())
     }
-    Ok(pruned)
 }
 
-fn collect(folder: &Path, kept: &mut Vec<Kept>) -> io::Result<()> {
-    for shelf in std::fs::read_dir(folder)? {
-        let shelf = shelf?;
-        for entry in std::fs::read_dir(shelf.path())? {
-            let entry = entry?;
-            let (found, path) = (entry.metadata()?, entry.path());
-            if found.is_dir() {
-                // A kept folder keeps its own times; those of its shelf say when it was needed.
-                let modified = shelf.metadata()?.modified()?;
-                kept.push(Kept { modified, bytes: size(&path)?, path, is_folder: true });
-            } else {
-                let modified = found.modified()?;
-                kept.push(Kept { modified, bytes: found.len(), path, is_folder: false });
-            }
+fn collect(shelf: &Path, kept: &mut Vec<Kept>) -> io::Result<()> {
+    for entry in std::fs::read_dir(shelf)? {
+        let entry = entry?;
+        let (found, path) = (entry.metadata()?, entry.path());
+        if found.is_dir() {
+            // A kept folder keeps its own times; those of its shelf say when it was needed.
+            let modified = std::fs::metadata(shelf)?.modified()?;
+            kept.push(Kept { modified, bytes: size(&path)?, path, is_folder: true });
+        } else {
+            let modified = found.modified()?;
+            kept.push(Kept { modified, bytes: found.len(), path, is_folder: false });
         }
     }
     Ok(())

@@ -137,13 +137,14 @@ impl World {
         Ok(recovered)
     }
 
-    /// Drops pre-images and artifacts beyond what is to be kept, oldest first.
+    /// Drops pre-images and artifacts beyond what is to be kept: the oldest of which there is most.
     pub fn prune(&self) -> Result<Pruned, WorldError> {
         let wait = self.common.locks.blobs(Shared::No, &Live::default());
         let _none_needed = wait.map_err(|error| WorldError::Prune(std::io::Error::other(error)))?;
         let data = self.common.data.path().map_err(|e| WorldError::Prune(e.into()))?;
-        let shelves = ["blobs", "artifacts", "trees"].map(|name| data.join(name));
-        prune(&shelves, self.keep, self.common.clock.now()).map_err(WorldError::Prune)
+        let undo = ["blobs", "trees"].map(|name| data.join(name));
+        let pruned = prune(&undo, &data.join("artifacts"), self.keep, self.common.clock.now());
+        pruned.map_err(WorldError::Prune)
     }
 
     /// Opens an artifact of `caller`'s user, with what it is. Somebody else's is not there.

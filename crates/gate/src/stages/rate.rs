@@ -21,7 +21,7 @@ impl Stage for RateLimit {
     async fn handle(&self, call: Box<Call>, next: Next<'_>) -> ToolResult {
         let info = call.tool()?.info();
         let settings = self.0.settings.load();
-        self.count(&call.caller, info, &settings)?;
+        count(&self.0, &call.caller, info, &settings)?;
         // A tool that changes nothing seldom asks; those that may are held off before hooks run.
         if info.effects.changes() {
             let open = self.0.questions.open(&call.caller);
@@ -37,36 +37,39 @@ impl Stage for RateLimit {
     }
 }
 
-impl RateLimit {
-    /// Counts a call against what its user may do in all, through its agent, and with its tool.
-    fn count(
-        &self,
-        caller: &Caller,
-        tool: &ToolInfo,
-        settings: &Settings,
-    ) -> Result<(), ToolError> {
-        let Caller { user, agent, .. } = caller;
-        let tools = |rate| (format!("`{}` may be called", tool.name), tool.name.clone(), rate);
-        // What stands here in place of the name of a tool is none.
-        let all = |rate| ("you may call tools".to_owned(), Arc::from("*"), rate);
-        let through = |rate| {
-            (
-                format!("agent `{agent}` may call tools for you"),
-                Arc::from(format!("@{agent}")),
-                rate,
-            )
-        };
-        let limits: [Option<(String, Arc<str>, Rate)>; 3] = [
-            settings.rate(tool).map(tools),
-            settings.agent_rate(caller).map(through),
-            settings.user_rate(caller).map(all),
-        ];
-        for (what, name, rate) in limits.into_iter().flatten() {
-            self.0.rates.take(user, &name, rate).map_err(|wait| ToolError::RateLimited {
-                reason: format!("{what} {} times in {} s", rate.calls, rate.per.as_secs()),
-                retry_after: wait,
-            })?;
-        }
-        Ok(())
+/// Counts a call against what its user may do in all, through its agent, and with its tool.
+fn count(
+    shared: &Shared,
+    caller: &Caller,
+    tool: &ToolInfo,
+    settings: &Settings,
+) -> Result<(), ToolError> {
+    if let Some(rate) = settings.rate(tool) {
+        take(shared, caller, (&tool.name, rate), || format!("`{}` may be called", tool.name))?;
     }
+    if let Some(rate) = settings.agent_rate(caller) {
+        let agent = &caller.agent;
+        let name = Arc::from(format!("@{agent}"));
+        take(shared, caller, (&name, rate), || format!("agent `{agent}` may call tools for you"))?;
+    }
+    count_user(shared, caller)
+}
+
+/// Counts a call against what its user may do in all.
+pub(super) fn count_user(shared: &Shared, caller: &Caller) -> Result<(), ToolError> {
+    let Some(rate) = shared.settings.load().user_rate(caller) else { return Ok(()) };
+    // What stands here in place of the name of a tool is none.
+    take(shared, caller, (&Arc::from("*"), rate), || "you may call tools".to_owned())
+}
+
+fn take(
+    shared: &Shared,
+    caller: &Caller,
+    (name, rate): (&Arc<str>, Rate),
+    what: impl FnOnce() -> String,
+) -> Result<(), ToolError> {
+    shared.rates.take(&caller.user, name, rate).map_err(|wait| ToolError::RateLimited {
+        reason: format!("{} {} times in {} s", what(), rate.calls, rate.per.as_secs()),
+        retry_after: wait,
+    })
 }

@@ -11,7 +11,7 @@ use std::{
 use policy::Decision;
 use serde_json::{Value, json};
 use store::{Durability, Ending, Intent, Record as JournalRecord};
-use tool::{CallId, Caller, Effects, Live, Outcome, ToolError, ToolResult};
+use tool::{CallId, Caller, Effects, Live, Outcome, ToolError, ToolResult, is_large};
 
 use crate::{
     call::{Call, Learning},
@@ -113,45 +113,51 @@ impl OpenEntry {
         if self.begun.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let (effects, input) = {
-            let learnt = self.learnt.now();
-            (learnt.effects, learnt.input.clone())
-        };
-        // Looking for secrets in much text takes a while, and other calls must not wait for it.
-        let intent = if is_large(&input) {
-            let entry = self.clone();
-            let made = tokio::task::spawn_blocking(move || entry.intent());
-            made.await.map_err(ToolError::internal)?
-        } else {
-            self.intent()
-        };
-        let records = vec![JournalRecord::Intent(Box::new(intent))];
-        let written = self.shared.journal.append(records, durability(effects)).await;
+        let effects = self.learnt.now().effects;
+        let intent = self.intent_in_time().await?;
+        let written = self.shared.journal.append(vec![intent], durability(effects)).await;
         written.map_err(ToolError::internal)
     }
 
-    /// Writes the outcome, once, before the caller hears of it.
-    async fn close(&self, result: &ToolResult) -> Result<(), ToolError> {
+    /// Writes the outcome, once, before the caller hears of it. A call that was refused before it began has its
+    /// intent written now.
+    async fn close(self: &Arc<Self>, result: &ToolResult) -> Result<(), ToolError> {
+        let begun = self.begun.load(Ordering::Relaxed);
+        let intent = if begun { None } else { Some(self.intent_in_time().await?) };
+        // From here on it is the journal's to write, whether anybody waits for it or not.
+        self.begun.store(true, Ordering::Relaxed);
         self.closed.store(true, Ordering::Relaxed);
-        let (records, durability) = self.ending_records(result);
+        let (records, durability) = self.ending_records(intent, result);
         self.shared.journal.append(records, durability).await.map_err(ToolError::internal)
     }
 
-    /// A call that was refused before it began has its intent written now.
-    fn ending_records(&self, result: &ToolResult) -> (Vec<JournalRecord>, Durability) {
-        let begun = self.begun.swap(true, Ordering::Relaxed);
-        let intent = (!begun).then(|| JournalRecord::Intent(Box::new(self.intent())));
+    fn ending_records(
+        &self,
+        intent: Option<JournalRecord>,
+        result: &ToolResult,
+    ) -> (Vec<JournalRecord>, Durability) {
+        let effects = if intent.is_none() { self.learnt.now().effects } else { Effects::NONE };
         let ending = JournalRecord::Outcome(Box::new(self.ending(result)));
-        let effects = if begun { self.learnt.now().effects } else { Effects::NONE };
         (intent.into_iter().chain([ending]).collect(), durability(effects))
     }
 
-    fn intent(&self) -> Intent {
+    /// The intent. Looking for secrets in much text takes a while, and other calls must not wait for it.
+    async fn intent_in_time(self: &Arc<Self>) -> Result<JournalRecord, ToolError> {
+        let large = is_large(&self.learnt.now().input);
+        if !large {
+            return Ok(self.intent());
+        }
+        let entry = self.clone();
+        let made = tokio::task::spawn_blocking(move || entry.intent());
+        made.await.map_err(ToolError::internal)
+    }
+
+    fn intent(&self) -> JournalRecord {
         let learnt = self.learnt.now().clone();
         let settings = self.shared.settings.load();
         let redactor = &settings.redactor;
         let decision = learnt.decision;
-        Intent {
+        JournalRecord::Intent(Box::new(Intent {
             call: self.call,
             provider_call_id: self.provider_call_id.clone(),
             message_id: self.message_id.clone(),
@@ -165,7 +171,7 @@ impl OpenEntry {
             rule: decision.as_ref().map(|d| d.rule.clone()).unwrap_or_default(),
             reason: decision.map(|d| redactor.text(&d.reason).into_owned()).unwrap_or_default(),
             started: self.learnt.started_at(),
-        }
+        }))
     }
 
     fn ending(&self, result: &ToolResult) -> Ending {
@@ -194,17 +200,6 @@ impl OpenEntry {
     }
 }
 
-/// Whether arguments hold more text than is worth looking through on the spot.
-fn is_large(input: &Value) -> bool {
-    const MUCH: usize = 64 * 1024;
-    match input {
-        Value::String(text) => text.len() > MUCH,
-        Value::Array(items) => items.len() > MUCH / 64 || items.iter().any(is_large),
-        Value::Object(map) => map.values().any(is_large),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 /// A refusal is a decision too, whichever stage made it.
 fn decided(error: Option<&ToolError>, decision: Option<&Decision>) -> (Cow<'static, str>, String) {
     match (error, decision) {
@@ -228,7 +223,9 @@ impl Drop for OpenEntry {
             return;
         }
         self.live.end();
-        let (records, durability) = self.ending_records(&Err(ToolError::Cancelled));
+        let begun = self.begun.swap(true, Ordering::Relaxed);
+        let intent = (!begun).then(|| self.intent());
+        let (records, durability) = self.ending_records(intent, &Err(ToolError::Cancelled));
         if let Err(error) = self.shared.journal.append_blocking(records, durability) {
             // The intent stays, and shows as interrupted when the next process starts.
             tracing::error!(call = %self.call, %error, "the outcome could not be recorded");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tool::{Caller, ToolError, ToolResult};
 
+use super::rate::count_user;
 use crate::{
     call::Call,
     emergency::admit,
@@ -28,7 +29,12 @@ impl Stage for Resolve {
         admit(&self.0, &call)?;
         // The gate's own operations bring their tool along; it is in nobody's view.
         if call.tool.is_none() {
-            let (entry, generation) = find(&self.0, &call.caller, &call.name)?;
+            let found = find(&self.0, &call.caller, &call.name);
+            if found.is_err() {
+                // Whoever tries names is counted as whoever calls.
+                count_user(&self.0, &call.caller)?;
+            }
+            let (entry, generation) = found?;
             (call.tool, call.generation) = (Some(entry), generation);
         }
         let name = call.tool()?.info().name.clone();

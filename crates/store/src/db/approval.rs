@@ -66,6 +66,8 @@ pub struct NewApproval {
 pub struct AskLimits {
     /// Questions that wait at once.
     pub open: u32,
+    /// The same in all sessions of the user together, if that is limited.
+    pub open_of_user: Option<u32>,
     /// Questions in the last minute.
     pub per_minute: u32,
 }

@@ -28,10 +28,11 @@ impl Db {
         self.expire_approvals(new.asked_at).await?;
         let mut write = self.begin().await?;
         let since = new.asked_at.checked_sub(MINUTE).unwrap_or(SystemTime::UNIX_EPOCH);
-        let (open, asked): (u32, u32) = sqlx::query_as(
-            "SELECT count(*) FILTER (WHERE status = 'pending'),
-                    count(*) FILTER (WHERE asked_at > ?4) FROM approvals
-             WHERE user = ?1 AND agent = ?2 AND session = ?3 AND (status = 'pending' OR asked_at > ?4)",
+        let (open, asked, of_user): (u32, u32, u32) = sqlx::query_as(
+            "SELECT count(*) FILTER (WHERE agent = ?2 AND session = ?3 AND status = 'pending'),
+                    count(*) FILTER (WHERE agent = ?2 AND session = ?3 AND asked_at > ?4),
+                    count(*) FILTER (WHERE status = 'pending') FROM approvals
+             WHERE user = ?1 AND (status = 'pending' OR asked_at > ?4)",
         )
         .bind(&new.user)
         .bind(&new.agent)
@@ -41,6 +42,9 @@ impl Db {
         .await?;
         if open >= limits.open {
             return Err(StoreError::TooManyOpen(open));
+        }
+        if limits.open_of_user.is_some_and(|most| of_user >= most) {
+            return Err(StoreError::TooManyOfUser(of_user));
         }
         if asked >= limits.per_minute {
             return Err(StoreError::TooManyAsked(asked));

@@ -92,6 +92,23 @@ impl Db {
         rows.iter().map(read).collect()
     }
 
+    /// What holds now for one agent of one user.
+    pub async fn agent_permissions(
+        &self,
+        user: &str,
+        agent: &str,
+    ) -> Result<Vec<(Capability, PermissionState)>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT capability, state FROM permissions WHERE id IN
+                (SELECT max(id) FROM permissions WHERE user = ? AND agent = ? GROUP BY capability)",
+        )
+        .bind(user)
+        .bind(agent)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok((parsed(row, "capability")?, parsed(row, "state")?))).collect()
+    }
+
     /// Everything that was ever decided, oldest first; of one user, or of all.
     pub async fn permission_history(
         &self,

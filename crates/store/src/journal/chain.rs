@@ -15,8 +15,10 @@ use crate::{StoreError, time::micros};
 
 /// How long a thread that may block waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The write-ahead log is emptied after so many commits.
+/// The write-ahead log is emptied after so many commits, each of which writes whole pages,
 const COMMITS_PER_CHECKPOINT: u32 = 1_000;
+/// or after so many records, of which one commit can have many.
+const RECORDS_PER_CHECKPOINT: usize = 10_000;
 
 /// Whether to wait while another process writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,7 @@ pub(super) struct Chain {
     open: HashSet<CallId>,
     writer_is_on_disk: bool,
     commits: u32,
+    records: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +57,7 @@ impl Chain {
     pub(super) fn new(conn: Connection, writer: WriterFile, clock: Arc<dyn Clock>) -> Self {
         let head = Some(Head { n: 0, hash: row::nothing() });
         let open = HashSet::new();
-        Self { conn, writer, clock, head, open, writer_is_on_disk: false, commits: 0 }
+        Self { conn, writer, clock, head, open, writer_is_on_disk: false, commits: 0, records: 0 }
     }
 
     /// For what only looks.
@@ -72,7 +75,10 @@ impl Chain {
         self.with(durability, patience, |chain| {
             chain.transact(|chain| chain.write(drafts.clone()))
         })?;
-        drafts.for_each(|draft| self.note(draft));
+        for draft in drafts {
+            self.note(draft);
+            self.records += 1;
+        }
         Ok(())
     }
 
@@ -93,9 +99,10 @@ impl Chain {
 
     /// Whether it is time to empty the write-ahead log; says so once.
     pub(super) fn checkpoint_is_due(&mut self) -> bool {
-        let due = self.commits >= COMMITS_PER_CHECKPOINT;
+        let due =
+            self.commits >= COMMITS_PER_CHECKPOINT || self.records >= RECORDS_PER_CHECKPOINT;
         if due {
-            self.commits = 0;
+            (self.commits, self.records) = (0, 0);
         }
         due
     }

@@ -10,7 +10,7 @@ use tool::{CallId, Effects};
 
 use super::{Inner, writer};
 use crate::{
-    StoreError,
+    OWNER, StoreError,
     time::{from_micros, micros, shown, shown_if_any},
 };
 
@@ -153,7 +153,7 @@ impl Inner {
     pub(super) fn entries(&self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
         let Filter { tool, status, since, user, session, agents, before, limit } = filter;
         let (reader, mut living, mut found) = (self.reader(), Living::new(), Vec::new());
-        let mut query = reader.prepare_cached(ENTRIES)?;
+        let mut query = reader.prepare_cached(&of(user.as_deref(), ENTRIES))?;
         let recorded = status.map(Status::name);
         // Nobody has recorded yet that a call was interrupted if its writer has just died.
         let also = status.map(|status| match status {
@@ -163,7 +163,7 @@ impl Inner {
         let since = since.map_or(i64::MIN, micros);
         let before = before.map(|call| call.to_string());
         let agents = names(agents.as_deref())?;
-        let mut rows = query.query((tool, user, session, since, recorded, also, agents, before))?;
+        let mut rows = query.query((user, tool, session, since, recorded, also, agents, before))?;
         while found.len() < *limit
             && let Some(row) = rows.next()?
         {
@@ -182,7 +182,7 @@ impl Inner {
     ) -> Result<Vec<(Status, u64)>, StoreError> {
         let (reader, mut living, since) = (self.reader(), Living::new(), micros(since));
         let mut counts = Status::ALL.map(|status| (status, 0));
-        let mut query = reader.prepare_cached(RECENT)?;
+        let mut query = reader.prepare_cached(&of(user, RECENT))?;
         let mut rows = query.query((user, names(agents)?))?;
         let mut left = MOST_COUNTED;
         // From the end, and no further than needed: a journal is long, and a day of it is not.
@@ -253,16 +253,26 @@ impl Inner {
 const MOST_COUNTED: u64 = 200_000;
 
 const RECENT: &str = "SELECT status, writer, created_us FROM tool_calls
-    WHERE (?1 IS NULL OR user_id = ?1)
+    WHERE {whose}
     AND (?2 IS NULL OR agent IN (SELECT value FROM json_each(?2))) ORDER BY seq DESC";
 
 const ENTRIES: &str = "SELECT * FROM tool_calls
-    WHERE (?1 IS NULL OR tool_name = ?1) AND (?2 IS NULL OR user_id = ?2)
+    WHERE {whose} AND (?2 IS NULL OR tool_name = ?2)
     AND (?3 IS NULL OR session = ?3) AND created_us >= ?4
     AND (?5 IS NULL OR status IN (?5, ?6))
     AND (?7 IS NULL OR agent IN (SELECT value FROM json_each(?7)))
     AND (?8 IS NULL OR seq < (SELECT min(seq) FROM records WHERE call_id = ?8))
     ORDER BY seq DESC";
+
+/// A query for the calls of one user, or of all. Those of members are found by their index.
+fn of(user: Option<&str>, query: &str) -> String {
+    let whose = match user {
+        Some(user) if user != OWNER => "user_id = ?1 AND user_id <> 'owner'",
+        Some(_) => "user_id = ?1",
+        None => "?1 IS NULL",
+    };
+    query.replace("{whose}", whose)
+}
 
 /// A list for a query.
 fn names(all: Option<&[String]>) -> Result<Option<String>, StoreError> {
@@ -285,4 +295,38 @@ fn json(row: &Row<'_>, name: &str) -> Result<Value, StoreError> {
 /// A column that is the text of something of ours.
 pub(super) fn parsed<T: FromStr<Err = String>>(row: &Row<'_>, name: &str) -> Result<T, StoreError> {
     row.get::<_, String>(name)?.parse().map_err(StoreError::Damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::{super::setup, *};
+
+    #[test]
+    fn a_members_calls_are_found_without_a_look_at_those_of_others() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let conn: Connection = setup::writer(dir.path()).unwrap();
+        let plan = |user: Option<&str>, query: &str| {
+            let sql = format!("EXPLAIN QUERY PLAN {}", of(user, query));
+            let mut query = conn.prepare(&sql).unwrap();
+            let mut rows = query.raw_query();
+            let mut plan = String::new();
+            while let Some(row) = rows.next().unwrap() {
+                plan += &row.get::<_, String>(3).unwrap();
+                plan += "\n";
+            }
+            plan
+        };
+        for query in [ENTRIES, RECENT] {
+            let members = plan(Some("ada"), query);
+            assert!(members.contains("records_by_user"), "{members}");
+            for all in [plan(None, query), plan(Some(OWNER), query)] {
+                assert!(!all.contains("records_by_user"), "{all}");
+            }
+            for plan in [&members, &plan(None, query)] {
+                assert!(!plan.contains("TEMP B-TREE"), "newest first without sorting: {plan}");
+            }
+        }
+    }
 }

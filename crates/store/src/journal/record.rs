@@ -3,7 +3,10 @@
 use std::{borrow::Cow, sync::Arc, time::SystemTime};
 
 use serde_json::{Value, json};
-use tool::{CallId, Caller, Change, Effects, Outcome, Place};
+use tool::{CallId, Caller, Change, Effects, Outcome, Place, is_large};
+
+/// More changes than are worth encoding on the spot.
+const MANY: usize = 500;
 
 /// One record of the journal.
 #[derive(Debug, Clone)]
@@ -19,6 +22,17 @@ pub enum Record {
     },
     /// A call ended.
     Outcome(Box<Ending>),
+}
+
+impl Record {
+    /// Whether to encode it takes a while.
+    pub(super) fn is_large(&self) -> bool {
+        match self {
+            Self::Intent(intent) => is_large(&intent.input),
+            Self::Change { changes, .. } => changes.len() > MANY,
+            Self::Outcome(ending) => is_large(&ending.output),
+        }
+    }
 }
 
 /// What is known before a call runs. Everything in it is redacted already.

@@ -1,5 +1,5 @@
 -- The journal. Records are only ever added; a payload can be erased, its digest stays.
--- One table and one index: each more would cost as much again for each record.
+-- One table and one index for every record: each more would cost as much again for each of them.
 
 CREATE TABLE records (
     seq              INTEGER PRIMARY KEY,  -- position in the file, without gaps

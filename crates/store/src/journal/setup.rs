@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::{StoreError, folder::private_file};
 
-/// The format this code reads and writes.
-const FORMAT: i64 = 1;
+/// What each format has that the one before it has not; the last is the one this code reads and writes.
+const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
 /// A write-ahead log that grew beyond this is cut when it is used anew.
 const MAX_LOG_BYTES: i64 = 16 * 1024 * 1024;
 
@@ -31,12 +31,7 @@ pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    let format = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    match format {
-        0 => create(&conn)?,
-        FORMAT => {}
-        found => return Err(StoreError::Newer { path: file(data), found }),
-    }
+    bring_up_to_date(&conn, data)?;
     conn.busy_timeout(Duration::ZERO)?;
     Ok(conn)
 }
@@ -50,7 +45,7 @@ pub(super) fn reader(data: &Path) -> Result<Connection, StoreError> {
 /// Everything a journal has, by name and definition.
 pub(super) fn schema() -> Result<BTreeSet<(String, String)>, StoreError> {
     let conn = Connection::open_in_memory()?;
-    create(&conn)?;
+    take_steps(&conn, 0)?;
     schema_of(&conn)
 }
 
@@ -62,8 +57,20 @@ pub(super) fn schema_of(conn: &Connection) -> Result<BTreeSet<(String, String)>,
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn create(conn: &Connection) -> Result<(), StoreError> {
-    let schema = include_str!("schema.sql");
-    conn.execute_batch(&format!("BEGIN; {schema} PRAGMA user_version = {FORMAT}; COMMIT;"))?;
+fn bring_up_to_date(conn: &Connection, data: &Path) -> Result<(), StoreError> {
+    let found: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    match usize::try_from(found) {
+        Ok(format) if format <= STEPS.len() => take_steps(conn, format),
+        Ok(_) | Err(_) => Err(StoreError::Newer { path: file(data), found }),
+    }
+}
+
+/// Nothing is done to a file that has them all: others may write to it.
+fn take_steps(conn: &Connection, format: usize) -> Result<(), StoreError> {
+    let steps = STEPS.get(format..).unwrap_or_default().concat();
+    if !steps.is_empty() {
+        let last = STEPS.len();
+        conn.execute_batch(&format!("BEGIN; {steps} PRAGMA user_version = {last}; COMMIT;"))?;
+    }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Keeps the write-ahead log short, where nobody waits for it.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use rusqlite::Connection;
 
@@ -14,7 +14,7 @@ const PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Inner {
     /// Moves the log into the file and starts it anew. May block.
-    pub(super) fn upkeep(&self) {
+    pub(super) fn upkeep(self: &Arc<Self>) {
         // Most of the work is done while others go on writing, but then there is always something
         // left, and the log would only grow: the rest is done while nobody of us can write.
         let most = checkpoint(&self.data);
@@ -22,12 +22,12 @@ impl Inner {
     }
 
     /// Leaves nothing of what was erased in the log. Blocks.
-    pub(super) fn upkeep_after_erasure(&self) {
+    pub(super) fn upkeep_after_erasure(self: &Arc<Self>) {
         self.chain().checkpoint("PRAGMA wal_checkpoint(TRUNCATE)").unwrap_or_else(warn);
     }
 
     /// The same on a thread of its own, if much waits there.
-    pub(super) fn upkeep_if_long(&self) -> Result<(), StoreError> {
+    pub(super) fn upkeep_if_long(self: &Arc<Self>) -> Result<(), StoreError> {
         let sql = "PRAGMA wal_checkpoint(NOOP)";
         let waiting: i64 = self
             .chain()

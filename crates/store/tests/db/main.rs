@@ -27,7 +27,7 @@ use store::{
 use tempfile::TempDir;
 use tool::{CallIds, Capability, Clock, Digest, Effect, Effects, Place};
 
-const LIMITS: AskLimits = AskLimits { open: 5, per_minute: 1_000 };
+const LIMITS: AskLimits = AskLimits { open: 5, open_of_user: None, per_minute: 1_000 };
 
 #[derive(Debug)]
 struct Noon;
@@ -257,6 +257,20 @@ async fn a_session_has_only_so_many_open_questions() {
         ask(other).await.unwrap();
     }
     assert_eq!(setup.status(&first, 0).await, ApprovalStatus::Expired);
+}
+
+#[tokio::test]
+async fn a_user_has_only_so_many_open_questions_in_all_sessions_together() {
+    let setup = Setup::new().await;
+    let limits = AskLimits { open_of_user: Some(2), ..LIMITS };
+    let ask = |new| setup.db.request_approval(new, limits);
+    let elsewhere = |session: &str| NewApproval { session: session.to_owned(), ..question() };
+    ask(elsewhere("s1")).await.unwrap();
+    ask(elsewhere("s2")).await.unwrap();
+    let refused = ask(elsewhere("s3")).await.unwrap_err().to_string();
+    assert!(refused.starts_with("2 of your questions wait for an answer already"), "{refused}");
+    ask(NewApproval { user: "bob".into(), ..question() }).await.unwrap();
+    ask(NewApproval { asked_at: at(200), expires_at: at(300), ..question() }).await.unwrap();
 }
 
 #[tokio::test]
@@ -651,7 +665,7 @@ async fn a_database_of_the_third_format_is_taken_over() {
 #[tokio::test]
 async fn nobody_is_asked_without_end() {
     let setup = Setup::new().await;
-    let few = AskLimits { open: 5, per_minute: 3 };
+    let few = AskLimits { per_minute: 3, ..LIMITS };
     let ask = async |session: &str, now| {
         let question = NewApproval {
             session: session.to_owned(),

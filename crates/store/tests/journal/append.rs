@@ -237,6 +237,18 @@ async fn a_null_journal_keeps_nothing() {
     assert!(!setup.data().exists());
 }
 
+#[tokio::test]
+async fn a_journal_of_an_older_format_is_taken_over() {
+    let setup = Setup::new();
+    let (journal, call) = (setup.journal(), setup.call());
+    journal.append(vec![intent(call)], Disk).await.unwrap();
+    drop(journal);
+    setup.tamper("DROP INDEX records_by_user; PRAGMA user_version = 1");
+    let journal = setup.journal();
+    assert!(journal.entry(call).unwrap().is_some());
+    assert!(journal.verify(None).unwrap().ok);
+}
+
 #[test]
 fn a_newer_journal_is_left_alone() {
     let setup = Setup::new();

@@ -41,6 +41,21 @@ async fn a_user_has_a_rate_over_all_tools_and_agents() {
 }
 
 #[tokio::test]
+async fn whoever_tries_names_is_counted_as_whoever_calls() {
+    let config = "limits.rate_per_user = '2/h'";
+    let setup = Setup::with(With { config, ..With::default() });
+    for (name, expected) in [
+        ("nonesuch", "tool_not_available"),
+        ("exec", "tool_not_available"),
+        ("another", "rate_limited"),
+        ("get_current_time", "rate_limited"),
+    ] {
+        let outcome = setup.gate.call(&caller("bo", "main"), name, json!({})).await;
+        assert_eq!(outcome.status(), expected, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn the_owner_is_held_back_only_by_what_is_said_about_them() {
     let config = "limits.rate_per_user = '2/h'\n[users.owner.limits]\nrate = '3/h'";
     let setup = Setup::with(With { config, ..With::default() });

@@ -8,6 +8,7 @@
 )]
 
 mod advisories;
+mod bench;
 mod contributing;
 mod generated;
 mod layers;

@@ -136,8 +136,12 @@ async fn ends(site: &Arc<Site>) {
     .await;
 }
 
-/// No errors but those of files that were broken on purpose.
+/// No errors but those of files that were broken on purpose, and nothing that was not written down.
 fn has_logged(log: &str, broken: usize) {
+    for bad in ["panicked at", "lines of the log were lost"] {
+        let found: Vec<_> = log.lines().filter(|line| line.contains(bad)).collect();
+        assert!(found.is_empty(), "{found:#?}");
+    }
     let errors: Vec<_> = log.lines().filter(|line| line.contains(" ERROR ")).collect();
     let unasked: Vec<_> = errors.iter().filter(|line| !line.contains(STAYS)).collect();
     assert!(unasked.is_empty(), "{unasked:#?}");
@@ -149,17 +153,25 @@ fn has_logged(log: &str, broken: usize) {
     }
 }
 
-/// How many calls of each tool the journal has; none is still under way.
+/// What no call may end with: nothing here takes long, fails by itself or is killed.
+const NEVER: [&str; 4] = ["internal_error", "timeout", "interrupted", "network_error"];
+
+/// How many calls of each tool the journal has; none is still under way, and none failed by itself.
 fn in_journal(site: &Site) -> BTreeMap<String, u64> {
     let all = site.run(&["history", "--limit", "10000000", "--json"]);
     let all: Vec<Value> = serde_json::from_str(&all).unwrap();
-    let mut found = BTreeMap::new();
+    let (mut found, mut errors) = (BTreeMap::new(), BTreeMap::<String, u64>::new());
     for entry in &all {
         let (tool, status) = (entry["tool_name"].as_str().unwrap(), &entry["status"]);
         assert_ne!(status, "running", "{entry}");
+        if let Some(kind) = entry["error_type"].as_str() {
+            assert!(!NEVER.contains(&kind), "{entry}");
+            *errors.entry(format!("{} {kind}", plain(tool))).or_default() += 1;
+        }
         let name = if tool == RELOAD && status == "error" { BROKEN } else { tool };
         *found.entry(plain(name)).or_default() += 1;
     }
+    eprintln!("what calls were refused or failed with: {errors:?}");
     found
 }
 

@@ -47,6 +47,7 @@ model = "script/m"
 [limits]
 rate_per_user = "1000000/min"
 open_questions = 1000
+open_questions_per_user = 1000
 questions_per_minute = 1000000
 timeouts.exec = "10m"
 rates.add_task = "1000000/min"
@@ -57,8 +58,6 @@ profile = "coding"
 also_allow = ["save_note", "search_notes", "add_task", "list_tasks", "complete_task", "get_current_time"]
 approvers = ["grace"]
 [tools.by_channel.http]
-also_allow = ["exec"]
-[tools.by_channel.mcp]
 also_allow = ["exec"]
 "#;
 

@@ -13,9 +13,9 @@ pub(crate) fn calls(calls: &[(&str, Value)]) -> String {
     json!({"calls": calls}).to_string()
 }
 
-/// One that lets it speak slowly.
+/// One that lets it speak more slowly than anybody takes to stop it.
 pub(crate) fn slowly() -> String {
-    json!({"calls": [], "pause_ms": 50}).to_string()
+    json!({"calls": [], "pause_ms": 500}).to_string()
 }
 
 /// One at which it fails.

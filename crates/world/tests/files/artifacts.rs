@@ -40,3 +40,28 @@ fn the_oldest_go_first() {
     assert_eq!(kept, Pruned { files: 2, bytes: 11 });
     assert_eq!(setup.world.prune().unwrap(), Pruned::default());
 }
+
+#[test]
+fn whoever_leaves_much_behind_takes_away_from_nobody_else() {
+    let setup = Setup::with(|settings, _| {
+        settings.keep = Keep { bytes: 100, age: Duration::from_hours(100) };
+    });
+    let later = || *setup.clock.0.lock().unwrap() += Duration::from_hours(1);
+    let (ada, bob) = (Caller::member("ada", "main"), Caller::member("bob", "main"));
+    let put = |caller: &Caller, bytes: usize| {
+        later();
+        let id = ArtifactId::new(setup.ids.next(), 1);
+        setup.world.artifacts().put(caller, id, "a/b", &vec![b'x'; bytes]).unwrap().id
+    };
+    // Both are there before anything else, and so are the oldest.
+    setup.write("a.txt", "needed for undo");
+    setup.write("a.txt", "now");
+    let bobs = put(&bob, 20);
+    let adas: Vec<_> = (0..5).map(|_| put(&ada, 40)).collect();
+    setup.world.prune().unwrap();
+    let is_there = |caller: &Caller, id: &ArtifactId| setup.world.artifact(caller, id.as_str()).is_ok();
+    assert!(is_there(&bob, &bobs));
+    let left: Vec<_> = adas.iter().map(|id| is_there(&ada, id)).collect();
+    assert_eq!(left, [false, false, false, false, true]);
+    assert_eq!(setup.world.prune().unwrap(), Pruned::default());
+}
