@@ -12,12 +12,14 @@ use config::Config;
 use gate::Gate;
 use provider::{Definitions, Message};
 use serde_json::json;
-use store::{Db, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState};
+use store::{
+    Db, NewSession, Session, SessionChange, SessionKey, SessionKind, SessionState, StoreError,
+};
 use tokio_util::sync::CancellationToken;
 use tool::{Caller, Cleanup, Clock, ItemId, ToolError, nearest};
 
 use crate::{
-    AgentError, Answer, Event, Input, Listener, Sink,
+    Admitted, AgentError, Answer, Event, Input, Listener, RunLimit, Sink,
     acting::acting,
     budget::{Budget, Limits},
     lanes::{Lanes, Turn},
@@ -68,6 +70,8 @@ pub(crate) struct Inner {
     pub(crate) ending: CancellationToken,
     pub(crate) clock: Arc<dyn Clock>,
     listeners: RwLock<Vec<Arc<dyn Listener>>>,
+    /// Nothing without a server: whoever runs agents themselves is not protected from themselves.
+    limit: RwLock<Option<Arc<dyn RunLimit>>>,
 }
 
 /// Whether whoever started a run waits for it.
@@ -120,6 +124,7 @@ impl Agents {
             ending: CancellationToken::new(),
             clock,
             listeners: RwLock::default(),
+            limit: RwLock::default(),
         }))
     }
 
@@ -131,6 +136,12 @@ impl Agents {
     /// Lets somebody hear what goes on in all sessions.
     pub fn listen(&self, listener: Arc<dyn Listener>) {
         self.0.listeners.write().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Lets somebody bound how many conversations of one user go on at once: what agents begin by
+    /// themselves counts there, too. What they are spoken to is for whoever speaks to count.
+    pub fn bound(&self, limit: Arc<dyn RunLimit>) {
+        *self.0.limit.write().unwrap_or_else(PoisonError::into_inner) = Some(limit);
     }
 
     /// Other models from now on; what is under way goes on with the old ones.
@@ -202,6 +213,12 @@ impl Inner {
         }
     }
 
+    /// Counts a conversation that an agent begins by itself, if there may be one more.
+    pub(crate) fn admit(&self, caller: &Caller) -> Result<Admitted, AgentError> {
+        let limit = self.limit.read().unwrap_or_else(PoisonError::into_inner).clone();
+        limit.map_or(Ok(Admitted::free()), |limit| limit.admit(caller))
+    }
+
     /// The settings of an agent, if there is one.
     pub(crate) fn agent(&self, id: &str) -> Result<config::Agent, AgentError> {
         let config: Arc<Config> = self.gate.config();
@@ -249,7 +266,7 @@ impl Inner {
         let turn = turn.ok_or_else(|| AgentError::Busy { session: session.key.clone() })?;
         let (db, key, journal) = (self.gate.db().await?, session.key.clone(), self.gate.journal());
         if !db.claim_session(&key, journal, self.clock.now()).await? {
-            return Err(AgentError::Elsewhere { session: key });
+            return Err(not_ours(db, key).await?);
         }
         let (mut before, by_itself) = (session.state, start.attached != Attached::Yes);
         let result = Box::pin(self.have_in(caller, start, &turn, &mut before)).await;
@@ -392,6 +409,14 @@ impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agents").finish_non_exhaustive()
     }
+}
+
+/// Why a session cannot be had: another process has it, or somebody removed it meanwhile.
+async fn not_ours(db: &Db, session: SessionKey) -> Result<AgentError, StoreError> {
+    Ok(match db.session(&session).await? {
+        Some(_) => AgentError::Elsewhere { session },
+        None => AgentError::UnknownSession(session.to_string()),
+    })
 }
 
 /// What a session is that is opened by speaking in it: names that we give ourselves are not for others

@@ -1,9 +1,14 @@
 //! Why a run did not come to an answer.
 
+use std::time::Duration;
+
 use store::{SessionKey, StoreError};
 use tool::{Caller, ToolError};
 
 use crate::model::ModelError;
+
+/// When an agent may try again for which there is no room: nobody knows when a conversation ends.
+const LATER: Duration = Duration::from_secs(5);
 
 /// Why a run did not come to an answer.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +24,10 @@ pub enum AgentError {
     Invalid(String),
     #[error("session `{session}` has too much to do already; wait until it has answered")]
     Busy { session: SessionKey },
+    #[error(
+        "{most} conversations of yours go on already, which `server.runs` allows; wait for one"
+    )]
+    TooMany { most: usize },
     #[error("session `{session}` is used by another process; end that one, or use another session")]
     Elsewhere { session: SessionKey },
     #[error("session `{session}` has ended; begin another one")]
@@ -52,6 +61,9 @@ impl From<AgentError> for ToolError {
     fn from(error: AgentError) -> Self {
         match error {
             AgentError::Tool(error) => error,
+            AgentError::TooMany { .. } => {
+                Self::RateLimited { reason: error.to_string(), retry_after: LATER }
+            }
             AgentError::Model(ModelError::Cancelled) | AgentError::Cancelled => Self::Cancelled,
             AgentError::UnknownAgent { .. }
             | AgentError::SessionName { .. }
@@ -86,7 +98,9 @@ impl AgentError {
             | Self::Invalid(_)
             | Self::Ended { .. }
             | Self::Provider(_) => ("validation_error", 400),
-            Self::Busy { .. } | Self::Elsewhere { .. } => ("rate_limited", 429),
+            Self::Busy { .. } | Self::TooMany { .. } | Self::Elsewhere { .. } => {
+                ("rate_limited", 429)
+            }
             Self::Cancelled => ("cancelled", 499),
             Self::Model(error) => error.facts(),
             Self::Store(_) | Self::Json(_) => ("internal_error", 500),

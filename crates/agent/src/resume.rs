@@ -91,7 +91,10 @@ impl Inner {
         tracing::info!(session = %session.key, "a session that was interrupted goes on");
         let start = Start { time, ..Start::by_itself(cleanup, &self.ending) };
         let inner = self.clone();
+        // It was let in before the restart; agents that were spawned have bounds of their own.
+        let counted = session.parent.is_none().then(|| self.admit(&caller));
         tokio::spawn(async move {
+            let _counted = counted;
             let answer = Box::pin(inner.start(&caller, start)).await;
             drop(place);
             if let Err(error) = &answer {

@@ -15,7 +15,7 @@ pub struct Allowance {
     /// WebSocket connections and open requests.
     pub connections: Option<usize>,
     /// Conversations that go on at once.
-    pub runs: usize,
+    pub runs: Option<usize>,
 }
 
 impl Allowance {
@@ -30,7 +30,6 @@ impl Allowance {
         let value = |limit: &Option<Spanned<NonZeroUsize>>| limit.as_ref().map(|limit| limit.value);
         let (limits, server) = (&config.limits, &config.server);
         let rate = own.and_then(|own| Some(own.rate.as_ref()?.value));
-        let runs = own.and_then(|own| value(&own.runs)).unwrap_or(server.runs.value);
         Self {
             calls: count(own.and_then(|own| value(&own.calls)), limits.calls_per_user.value),
             rate: rate.or(member.then_some(limits.rate_per_user.value)),
@@ -38,7 +37,7 @@ impl Allowance {
                 own.and_then(|own| value(&own.connections)),
                 server.connections_per_user.value,
             ),
-            runs: runs.get(),
+            runs: count(own.and_then(|own| value(&own.runs)), server.runs.value),
         }
     }
 }
@@ -55,9 +54,9 @@ mod tests {
                     [users.owner.limits]\nconnections = 7";
         let config = config::parse(text, "toolgate.toml").unwrap();
         for (user, role, expected) in [
-            ("bo", Role::Member, (Some(3), Some(5), Some(4), 6)),
-            ("ada", Role::Member, (Some(30), Some(50), Some(40), 60)),
-            ("owner", Role::Owner, (None, None, Some(7), 6)),
+            ("bo", Role::Member, (Some(3), Some(5), Some(4), Some(6))),
+            ("ada", Role::Member, (Some(30), Some(50), Some(40), Some(60))),
+            ("owner", Role::Owner, (None, None, Some(7), None)),
         ] {
             let Allowance { calls, rate, connections, runs } = Allowance::of(&config, user, role);
             let found = (calls, rate.map(|rate| rate.calls), connections, runs);

@@ -28,6 +28,7 @@ use crate::{
     mcp::{Mcp, Offer},
     outer,
     per_user::PerUser,
+    speaking::Conversations,
     state::{Inner, Reload, State},
 };
 
@@ -77,6 +78,8 @@ impl Server {
         let local = listener.local_addr().map_err(failed)?;
         let Parts { gate, agents, world, runner, events, reload, offer } = parts;
         agents.listen(events.clone());
+        let speaking = Arc::new(Conversations::new(gate.clone()));
+        agents.bound(speaking.clone());
         let state = Arc::new(Inner {
             gate,
             agents,
@@ -90,7 +93,7 @@ impl Server {
             failures: Failures::default(),
             connections: Connections::default(),
             held: leaving::Tokens::default(),
-            speaking: PerUser::default(),
+            speaking,
             open: PerUser::default(),
             mcp: Mcp::new(offer)?,
             table: Table::default(),

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use agent::{AgentError, Answer, Input, Sink};
+use agent::{Admitted, AgentError, Answer, Input, RunLimit, Sink};
+use gate::Gate;
 use policy::Allowance;
 use tokio_util::sync::CancellationToken;
 use tool::Caller;
 
 use crate::{
     auth::Signed,
-    per_user::Counted,
+    per_user::PerUser,
     problem::{Kind, Problem, in_full},
     state::State,
 };
@@ -19,12 +20,34 @@ const LATER: Duration = Duration::from_secs(5);
 /// The status of a run that was stopped.
 const STOPPED: u16 = 499;
 
+/// The conversations that go on: those that somebody began, and those that agents began for them.
+#[derive(Debug)]
+pub(crate) struct Conversations {
+    gate: Gate,
+    open: PerUser,
+}
+
+impl Conversations {
+    pub(crate) fn new(gate: Gate) -> Self {
+        Self { gate, open: PerUser::default() }
+    }
+}
+
+impl RunLimit for Conversations {
+    fn admit(&self, caller: &Caller) -> Result<Admitted, AgentError> {
+        let most = Allowance::of(&self.gate.config(), &caller.user, caller.role).runs;
+        let Some(most) = most else { return Ok(Admitted::free()) };
+        let counted = self.open.admit(&caller.user, most);
+        counted.map(Admitted::with).ok_or(AgentError::TooMany { most })
+    }
+}
+
 /// Somebody who may speak to an agent now.
 #[derive(Debug)]
 pub(crate) struct Speaking {
     state: State,
     pub(crate) caller: Caller,
-    _counted: Counted,
+    _counted: Admitted,
 }
 
 /// Lets somebody speak as `caller`, unless too much of theirs goes on already.
@@ -33,13 +56,8 @@ pub(crate) async fn begin(
     signed: &Signed,
     caller: Caller,
 ) -> Result<Speaking, Problem> {
-    let most = Allowance::of(&state.gate.config(), &caller.user, caller.role).runs;
-    let counted = state.speaking.admit(&caller.user, most).ok_or_else(|| {
-        let message = format!(
-            "{most} conversations of yours go on already, which `server.runs` allows; wait for one"
-        );
-        Problem::new(Kind::TooMany, message)
-    })?;
+    let counted = state.speaking.admit(&caller);
+    let counted = counted.map_err(|error| NoAnswer::Agent(error).problem(&caller))?;
     // Who asks with a token must not answer with it.
     let db = state.gate.db().await.map_err(Problem::internal)?;
     let noted = state.events.running.note_speaker(db, &caller, signed).await;

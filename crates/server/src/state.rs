@@ -21,6 +21,7 @@ use crate::{
     leaving,
     mcp::Mcp,
     per_user::PerUser,
+    speaking::Conversations,
 };
 
 /// Takes over the agents that were made here, beside the configuration that holds. May block.
@@ -47,8 +48,8 @@ pub(crate) struct Inner {
     pub(crate) connections: Connections,
     /// The tokens that something goes on with.
     pub(crate) held: leaving::Tokens,
-    /// Who speaks to agents.
-    pub(crate) speaking: PerUser,
+    /// What agents are spoken to, or speak among themselves.
+    pub(crate) speaking: Arc<Conversations>,
     /// Connections and requests that are open.
     pub(crate) open: PerUser,
     /// What MCP clients speak to.

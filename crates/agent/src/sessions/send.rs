@@ -8,7 +8,7 @@ use tool::{Addressee, Caller, Cleanup, SendMessage, SendStatus, Sent};
 
 use super::look::caller_of;
 use crate::{
-    AgentError, Answer, Input,
+    Admitted, AgentError, Answer, Input,
     acting::rights,
     agents::{Inner, Start, key_of, new_id},
 };
@@ -90,9 +90,10 @@ impl Inner {
             },
             None => text,
         };
-        let id = new_id();
-        let running =
-            self.clone().detached(speaking(caller, session), &id, Input::text(text), None);
+        let (id, input) = (new_id(), Input::text(text));
+        // It may go on when nobody waits for it any more, so it counts like one that a person began.
+        let admitted = self.admit(caller)?;
+        let running = self.clone().detached(speaking(caller, session), &id, input, admitted);
         if wait.is_zero() {
             return Ok(Sent { run_id: Some(id), ..sent(SendStatus::Accepted, None) });
         }
@@ -122,17 +123,17 @@ impl Inner {
         caller: Caller,
         id: &str,
         input: Input,
-        time: Option<Duration>,
+        admitted: Admitted,
     ) -> tokio::task::JoinHandle<Result<Answer, AgentError>> {
         let above = caller.parent.as_deref().and_then(|above| self.lanes.find(&key_of(above)));
         let start = Start {
             id: id.to_owned(),
             input,
-            time,
             above: above.and_then(|lane| lane.budget()),
             ..Start::by_itself(Cleanup::Keep, &self.ending)
         };
         tokio::spawn(async move {
+            let _counted = admitted;
             let answer = Box::pin(self.start(&caller, start)).await;
             if let Err(error) = &answer {
                 let session = key_of(&caller);

@@ -241,10 +241,10 @@ async fn who_spoke_is_known_after_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn conversations_of_a_user_are_bounded() {
     let (site, model) = site("server.runs = 2", |_| Reply::text("x").stall_after(0)).await;
-    let bo = site.token(Who::member("bo")).await;
+    let (ada, bo) = (site.token(Who::member("ada")).await, site.token(Who::member("bo")).await);
     let mut open = Vec::new();
     for number in 0..2 {
-        let request = site.request("POST", "/v1/chat/completions").json(&chat("hello"));
+        let request = site.request_as(&ada, "POST", "/v1/chat/completions").json(&chat("hello"));
         let request = request.header("toolgate-session", &format!("s{number}"));
         let mut stream = TcpStream::connect(site.address).await.unwrap();
         stream.write_all(&request.bytes()).await.unwrap();
@@ -262,11 +262,11 @@ async fn conversations_of_a_user_are_bounded() {
         ("/v1beta/models/main:generateContent", gemini, "/error/code"),
         ("/v1/sessions/agent:main:s/messages", json!({"message": "hello"}), "/error_type"),
     ] {
-        let answer = site.post(path, body).await;
+        let answer = send(site.request_as(&ada, "POST", path).json(&body)).await;
         assert_eq!((answer.status, answer.header("retry-after")), (429, "5"), "{path}: {answer:?}");
         assert!(answer.json().pointer(form).is_some(), "in the vendor's form: {answer:?}");
     }
-    let mut socket = site.socket(&site.owner).await;
+    let mut socket = site.socket(&ada).await;
     assert_eq!(socket.error("sessions.send", json!({"message": "hello"})).await.0, -32029);
     // Somebody else's are another matter, and those that are over do not count.
     let request = site.request_as(&bo, "POST", "/v1/chat/completions").json(&chat("hello"));
@@ -276,13 +276,52 @@ async fn conversations_of_a_user_are_bounded() {
     drop(open);
     let mut again = TcpStream::connect(site.address).await.unwrap();
     until("there is room again", async || {
-        let request = site.request("POST", "/v1/chat/completions").json(&chat("hello"));
+        let request = site.request_as(&ada, "POST", "/v1/chat/completions").json(&chat("hello"));
         again = TcpStream::connect(site.address).await.unwrap();
         again.write_all(&request.bytes()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
         model.requests().len() >= 4
     })
     .await;
+}
+
+/// What is sent from one session to another without waiting goes on by itself, and is a conversation all the
+/// same.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_go_on_with_by_themselves_counts_like_what_is_said_to_them() {
+    let script = |asked: &Asked| {
+        let works = asked.body.to_string().contains("work on");
+        if works { Reply::text("x").stall_after(0) } else { Reply::text("Hello.") }
+    };
+    let config = "tools.profile = 'full'\n[users.bo.limits]\nruns = 2";
+    let (site, model) = site(config, script).await;
+    let bo = site.token(Who::member("bo")).await;
+    let say = async |session: &str| {
+        let path = format!("/v1/sessions/agent:main:{session}/messages");
+        send(site.request_as(&bo, "POST", &path).json(&json!({"message": "hello"}))).await
+    };
+    let sends = async |token: &str, session: &str| {
+        let request = site.request_as(token, "POST", "/v1/tools/sessions_send");
+        let body = json!({"sessionKey": format!("agent:main:{session}"), "message": "work on",
+            "timeoutSeconds": 0});
+        send(request.json(&body)).await
+    };
+    for session in ["one", "two", "three"] {
+        assert_eq!(say(session).await.status, 200);
+    }
+    for (number, session) in ["one", "two"].into_iter().enumerate() {
+        let sent = sends(&bo, session).await;
+        assert_eq!(sent.json()["result"]["status"], "accepted", "{sent:?}");
+        model.requested(4 + number).await;
+    }
+    let refused = sends(&bo, "three").await;
+    assert_eq!(refused.error(), (429, "rate_limited".to_owned()), "{refused:?}");
+    assert_eq!(say("four").await.error(), (429, "rate_limited".to_owned()));
+    // One that ends makes room for another.
+    let stop = site.request_as(&bo, "POST", "/v1/sessions/agent:main:one/stop");
+    assert_eq!(send(stop).await.status, 200);
+    until("there is room again", async || sends(&bo, "three").await.status == 200).await;
+    assert_eq!(say("four").await.status, 429);
 }
 
 #[tokio::test(flavor = "multi_thread")]
