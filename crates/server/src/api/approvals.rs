@@ -1,6 +1,6 @@
 //! Questions that wait for a person, and their answers.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use axum::http::Method;
 use gate::{Answer as GateAnswer, AnswerDecision, Operation};
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     auth::{Sees, Signed},
-    problem::refusals,
+    problem::{Problem, refusals},
     state::State,
 };
 
@@ -213,20 +213,24 @@ pub(crate) async fn answer(
     let answer = read(state, signed, answering).map_err(NotAnswered::Invalid)?;
     let find =
         async || Ok::<_, NotAnswered>(state.gate.db().await?.approval(id, state.now()).await?);
-    let found = find().await?.ok_or_else(|| NotAnswered::NotFound(unknown(id)))?;
-    let args = json!({"id": id, "decision": answer.decision.name(), "call": found.request.call});
-    // Who answers was told of it while it was open.
-    let seen = may_answer(state, signed) || is_seen(state, signed, &found);
-    let (question, signed) = (Arc::new(found), signed.clone());
-    let person = signed.person();
+    // Who answers was told of it while it was open. One that is not seen is from here on as none: what
+    // is recorded is read by whoever tried, and must not tell that there is one.
+    let seen = |found: &Approval| may_answer(state, signed) || is_seen(state, signed, found);
+    let question = find().await?.filter(seen);
+    let mut args = json!({"id": id, "decision": answer.decision.name()});
+    if let (Some(question), Some(args)) = (&question, args.as_object_mut()) {
+        args.insert("call".to_owned(), json!(question.request.call));
+    }
+    let (there, person) = (question.is_some(), signed.person());
+    let (state, signed) = (state.clone(), signed.clone());
     let prepared = Box::new(Answered { state: state.clone(), signed, question, answer });
     let operation = Operation { info: info(), args, prepared };
     let outcome = state.gate.perform(&person, operation).await;
-    let after = find().await?;
-    match (outcome, after) {
+    if !there {
+        return Err(NotAnswered::NotFound(unknown(id)));
+    }
+    match (outcome, find().await?) {
         (Outcome::Success { .. }, Some(approval)) => Ok(approval),
-        // It is recorded; and who does not see the question does not learn that there is one.
-        (Outcome::Error { .. }, _) if !seen => Err(NotAnswered::NotFound(unknown(id))),
         (Outcome::Error { error_type: "permission_denied", details, .. }, Some(approval))
             if details.get("rule").is_some_and(|rule| rule == TOO_LATE)
                 || approval.status != ApprovalStatus::Pending =>
@@ -284,13 +288,14 @@ fn info() -> ToolInfo {
 struct Answered {
     state: State,
     signed: Signed,
-    question: Arc<Approval>,
+    /// Nothing if there is none, or none that they see.
+    question: Option<Approval>,
     answer: GateAnswer,
 }
 
 impl fmt::Debug for Answered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "answer to {}", self.question.id)
+        f.debug_struct("Answered").field("question", &self.question).finish_non_exhaustive()
     }
 }
 
@@ -301,8 +306,13 @@ impl Prepared for Answered {
 
     fn run(self: Box<Self>, _: &ToolContext) -> BoxFuture<'_, ToolResult> {
         Box::pin(async move {
-            self.refuse_agents().await?;
             let Self { state, signed, question, answer } = *self;
+            refuse_tokens(&signed)?;
+            let Some(question) = question else {
+                let reason = "there is no such question";
+                return Err(ToolError::denied("approve", "approval.unknown", reason));
+            };
+            refuse_askers(&state, &signed, &question).await?;
             if question.status != ApprovalStatus::Pending {
                 let reason = format!("question `{}` is {} already", question.id, question.status);
                 return Err(ToolError::denied("approve", TOO_LATE, reason));
@@ -316,29 +326,34 @@ impl Prepared for Answered {
     }
 }
 
-impl Answered {
-    /// Whoever asks does not answer: not with a token for agents, not with the token the call was made with,
-    /// not with one that spoke to the agent which makes it, and not with one that was made with these.
-    async fn refuse_agents(&self) -> Result<(), ToolError> {
-        if !self.signed.is_person() {
-            let reason = "a token that is for certain agents answers nothing";
-            return Err(ToolError::denied("approve", "approval.agent", reason));
-        }
-        if let Err(problem) = self.signed.check_scope(Some(Scope::Answer)) {
-            return Err(ToolError::denied("approve", "approval.scope", problem.message()));
-        }
-        if !self.signed.is_for_programs() {
-            return Ok(());
-        }
-        let (question, running) = (&self.question.request, &self.state.events.running);
-        let db = self.state.gate.db().await?;
-        if running.goes_back_to(db, question, &self.signed).await? {
-            let reason = "the call was made with this very token, or by an agent that was spoken to with \
-                          it, or with one that it was made with or that it made, and therefore it cannot \
-                          answer about it; sign in with a browser, use a token that `toolgate tokens add` \
-                          made, or `toolgate approvals`";
-            return Err(ToolError::denied("approve", "approval.own", reason));
-        }
-        Ok(())
+/// Not every token answers: not one for agents, nor one that is not for it.
+fn refuse_tokens(signed: &Signed) -> Result<(), ToolError> {
+    if !signed.is_person() {
+        let reason = "a token that is for certain agents answers nothing";
+        return Err(ToolError::denied("approve", "approval.agent", reason));
     }
+    let denied =
+        |problem: Problem| ToolError::denied("approve", "approval.scope", problem.message());
+    signed.check_scope(Some(Scope::Answer)).map_err(denied)
+}
+
+/// Whoever asks does not answer: not with the token the call was made with, not with one that spoke to the
+/// agent which makes it, and not with one that was made with these.
+async fn refuse_askers(
+    state: &State,
+    signed: &Signed,
+    question: &Approval,
+) -> Result<(), ToolError> {
+    if !signed.is_for_programs() {
+        return Ok(());
+    }
+    let (db, running) = (state.gate.db().await?, &state.events.running);
+    if running.goes_back_to(db, &question.request, signed).await? {
+        let reason = "the call was made with this very token, or by an agent that was spoken to with \
+                      it, or with one that it was made with or that it made, and therefore it cannot \
+                      answer about it; sign in with a browser, use a token that `toolgate tokens add` \
+                      made, or `toolgate approvals`";
+        return Err(ToolError::denied("approve", "approval.own", reason));
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use super::{
     endpoint::{Asked, Endpoint, Given, Who},
     input::Empty,
     output::{Json, OfCall},
+    paging::NO_CURSOR,
 };
 use crate::{
     auth::Sees,
@@ -76,6 +77,11 @@ impl Endpoint for List {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Calls>, NotListed> {
         let filter = filter(&asked, given.query).map_err(NotListed::Invalid)?;
+        if let Some(before) = filter.before {
+            // One of somebody else is as none: nobody learns which there are, nor when.
+            let none = || NotListed::Invalid(NO_CURSOR.to_owned());
+            seen(&asked, before).await?.ok_or_else(none)?;
+        }
         let (limit, journal) = (filter.limit, asked.state.gate.journal().clone());
         // One more than wanted says whether there are more.
         let filter = Filter { limit: limit + 1, ..filter };
@@ -104,7 +110,7 @@ fn filter(asked: &Asked, wanted: Wanted) -> Result<Filter, String> {
         user,
         session,
         agents,
-        before: cursor.map(|cursor| cursor.parse()).transpose()?,
+        before: cursor.map(|cursor| cursor.parse().map_err(|_: String| NO_CURSOR)).transpose()?,
         limit,
     })
 }
@@ -147,9 +153,7 @@ impl Endpoint for Show {
     type Refusal = NotShown;
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Entry>, NotShown> {
-        let entry = entry(&asked.state, given.path).await?;
-        let sees = asked.signed.sees();
-        let own = entry.filter(|entry| sees.covers(&entry.user_id, &entry.agent));
+        let own = seen(&asked, given.path).await?;
         own.map(Json).ok_or_else(|| NotShown::NotFound(unknown(given.path)))
     }
 }
@@ -159,6 +163,13 @@ pub(super) async fn entry(state: &State, call: CallId) -> Result<Option<Entry>, 
     let journal = state.gate.journal().clone();
     let found = tokio::task::spawn_blocking(move || journal.entry(call)).await;
     Ok(found.map_err(ToolError::internal)??)
+}
+
+/// The same, if they see it.
+async fn seen(asked: &Asked, call: CallId) -> Result<Option<Entry>, ToolError> {
+    let sees = asked.signed.sees();
+    let found = entry(&asked.state, call).await?;
+    Ok(found.filter(|entry| sees.covers(&entry.user_id, &entry.agent)))
 }
 
 fn unknown(call: CallId) -> String {
@@ -217,9 +228,7 @@ impl Endpoint for Cancel {
         if asked.state.events.running.cancel(call, &sees) {
             return Ok(Json(Cancelled { call_id: call, cancelled: true }));
         }
-        let entry = entry(&asked.state, call).await?;
-        let own = entry.filter(|entry| sees.covers(&entry.user_id, &entry.agent));
-        Err(match own {
+        Err(match seen(&asked, call).await? {
             Some(entry) => NotCancelled::Conflict(format!(
                 "call `{call}` does not run in this server; it is `{}`",
                 entry.status

@@ -30,12 +30,20 @@ pub(crate) struct Stats {
     tools: usize,
     /// The calls of the last 24 hours by status; the owner's are everybody's.
     calls: BTreeMap<&'static str, u64>,
+    /// Questions that wait for an answer.
+    questions: usize,
+    /// What all do together; for the owner, because it tells what others do.
+    #[serde(flatten)]
+    all: Option<All>,
+}
+
+/// What all do together.
+#[derive(Debug, Serialize, JsonSchema)]
+struct All {
     /// Calls that have a slot.
     running: usize,
     /// Calls that wait for a slot.
     waiting: usize,
-    /// Questions that wait for an answer.
-    questions: usize,
     /// WebSocket connections.
     connections: usize,
 }
@@ -73,10 +81,12 @@ impl Endpoint for Show {
             owner: signed.is_owner(),
             tools: asked.caller().map_or(0, |caller| state.gate.view(&caller).tools().count()),
             calls: counted.into_iter().map(|(status, count)| (status.name(), count)).collect(),
-            running: gate.running,
-            waiting: gate.waiting,
             questions,
-            connections: state.connections.count(Kind::Ws),
+            all: signed.is_owner().then(|| All {
+                running: gate.running,
+                waiting: gate.waiting,
+                connections: state.connections.count(Kind::Ws),
+            }),
         }))
     }
 }

@@ -31,6 +31,8 @@ impl Listener for Events {
             | Event::Called { .. } => return,
         };
         params.insert("session".to_owned(), json!(session.to_string()));
+        // Sessions of two users may have the same name.
+        params.insert("user".to_owned(), json!(session.user));
         let who = Who { user: session.user.as_str().into(), agent: session.agent.as_str().into() };
         self.tell(kind, who, params);
     }

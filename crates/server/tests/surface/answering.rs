@@ -58,6 +58,40 @@ impl Site {
     }
 }
 
+/// What is recorded of an attempt is read by whoever made it.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_see_a_question_learns_nothing_from_the_record_of_an_answer() {
+    let site = Site::new().await;
+    let [ada, bob] = [site.token(Who::member("ada")).await, site.token(Who::member("bob")).await];
+    let (call, question) = site.start_asking(&ada).await;
+    let none = json!({"id": tool::ItemId::random()});
+    let mut watching = site.socket(&bob).await;
+    watching.get("events.subscribe", json!({})).await;
+    for status in ["pending", "denied"] {
+        assert_eq!(site.status(&question).await, status);
+        for question in [&question, &none] {
+            let answer = site.answer(&bob, question, json!({"decision": "allow_once"})).await;
+            assert_eq!(answer.error(), (404, "not_found".to_owned()));
+        }
+        let approver = site.token(Who::OWNER).await;
+        site.answer(&approver, &question, json!({"decision": "deny"})).await;
+    }
+    assert_eq!(call.await.unwrap().status, 403);
+    let left = send(site.request_as(&bob, "GET", "/v1/calls")).await;
+    assert!(!left.text().contains(question["call"].as_str().unwrap()), "{left:?}");
+    let facts = |call: &Value| {
+        assert_eq!(call["input"].as_object().unwrap().len(), 2, "{call}");
+        ["tool_name", "status", "error_type", "rule", "error"].map(|name| call[name].clone())
+    };
+    let left: Vec<_> = left.json()["calls"].as_array().unwrap().iter().map(facts).collect();
+    assert_eq!(left.len(), 4);
+    assert!(left.iter().all(|one| *one == left[0] && one[0] == "answer"), "{left:?}");
+    let told = watching.all().await;
+    let told = told.iter().filter(|event| event["method"] == "call.finished");
+    let told: Vec<_> = told.map(|event| event["params"]["message"].clone()).collect();
+    assert!(told.len() == 4 && told.iter().all(|one| *one == told[0]), "{told:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_counts_for_as_much_as_it_says() {
     for (answer, here, elsewhere, other, later) in [
@@ -204,7 +238,7 @@ async fn only_whom_the_owner_named_answers_and_never_about_their_own() {
     // Who does not see a question does not learn that there is one; it is recorded all the same.
     let (refused, unseen) = ((403, "permission_denied", -32003), (404, "not_found", -32004));
     for (token, who, rule, (status, kind, code)) in [
-        (&stranger, "dan", "approve:approval.approver", unseen),
+        (&stranger, "dan", "approve:approval.unknown", unseen),
         (&cy, "cy", "approve:approval.own", refused),
         (&site.token(Who::member("cy")).await, "cy", "approve:approval.approver", refused),
         (&owners_agent, "owner", "approve:approval.agent", unseen),

@@ -81,7 +81,7 @@ async fn the_journal_comes_page_by_page() {
         ("limit=-1", "whole number"),
         ("status=odd", "no status"),
         ("since=yesterday", "neither a time nor a duration"),
-        ("cursor=x", "not a call id"),
+        ("cursor=x", "`cursor` must be the `next`"),
         ("sesion=s1", "did you mean `session`?"),
         ("tool=a&tool=b", "twice"),
     ] {
@@ -115,12 +115,31 @@ async fn a_member_sees_their_own() {
         let answer = send(site.request_as(token, "GET", &format!("/v1/calls/{id}"))).await;
         assert_eq!(answer.status, expected);
     }
+    // A place in the list is one of those that one sees.
+    let nothing = "019a2b6e-0000-7000-8000-000000000000".to_owned();
+    let mut refused = Vec::new();
+    for (token, id, expected) in [
+        (&bo, &ids[0], 200),
+        (&bo, &ids[1], 400),
+        (&bo, &nothing, 400),
+        (&site.owner, &ids[1], 200),
+        (&site.owner, &nothing, 400),
+    ] {
+        let answer = send(site.request_as(token, "GET", &format!("/v1/calls?cursor={id}"))).await;
+        assert_eq!(answer.status, expected, "{id}: {answer:?}");
+        refused.extend((expected == 400).then(|| answer.text()));
+    }
+    assert!(refused.iter().all(|text| text.contains("`cursor` must be the `next`")), "{refused:?}");
     let stats = send(site.request_as(&bo, "GET", "/v1/stats")).await.json();
     assert_eq!(
         (stats["calls"]["success"].clone(), stats["owner"].clone()),
         (json!(1), json!(false))
     );
-    assert_eq!(site.get("/v1/stats").await.json()["calls"]["success"], 3);
+    let all = site.get("/v1/stats").await.json();
+    assert_eq!(all["calls"]["success"], 3);
+    for name in ["running", "waiting", "connections"] {
+        assert_eq!((stats.get(name), &all[name]), (None, &json!(0)), "what all do is the owner's");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,7 @@ use super::{ASKED, MARK, chance::Chance};
 use crate::{
     client::{Answer, send},
     helper::{Site, Who, until},
+    socket::Socket,
 };
 
 /// Ada, and what names what is hers.
@@ -19,8 +20,8 @@ pub(super) struct Ada<'a> {
     pub(super) tokens: Vec<String>,
     /// of calls,
     pub(super) calls: Vec<String>,
-    /// of the one that waits for an answer, and of its question,
-    pub(super) asks: (String, String),
+    /// of the ones that wait for an answer, and of their questions,
+    asked: Vec<(String, String)>,
     /// of artifacts,
     pub(super) artifacts: Vec<String>,
     /// of notes and tasks,
@@ -29,7 +30,10 @@ pub(super) struct Ada<'a> {
     pub(super) responses: Vec<String>,
     /// The names of her sessions.
     pub(super) sessions: Vec<String>,
+    /// What names something of hers, and nobody else ever says: whoever has it was told.
+    pub(super) unsaid: Vec<String>,
     waiting: Vec<JoinHandle<Answer>>,
+    sockets: Vec<Socket>,
     /// Numbers what she does.
     count: u32,
 }
@@ -49,12 +53,14 @@ impl<'a> Ada<'a> {
             token,
             tokens: tokens.iter().map(|token| token.id.to_string()).collect(),
             calls: Vec::new(),
-            asks: (String::new(), String::new()),
+            asked: Vec::new(),
             artifacts: Vec::new(),
             items: Vec::new(),
             responses: Vec::new(),
             sessions: Vec::new(),
+            unsaid: Vec::new(),
             waiting: Vec::new(),
+            sockets: Vec::new(),
             count: 0,
         }
     }
@@ -66,10 +72,12 @@ impl<'a> Ada<'a> {
         answer
     }
 
-    /// Makes a call, and notes what names it and what it left.
+    /// Makes a call, and notes what names it and what it left. Of two calls others try one.
     async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let came = self.send("POST", &format!("/v1/tools/{tool}"), arguments).await.json();
-        self.calls.push(came["meta"]["call_id"].as_str().unwrap().to_owned());
+        let came = self.send("POST", &format!("/v1/tools/{tool}"), arguments.clone()).await.json();
+        self.calls.push(call_id(&came));
+        let quiet = self.send("POST", "/v1/tools/get_current_time", json!({})).await.json();
+        self.unsaid.push(call_id(&quiet));
         for artifact in came["meta"]["artifacts"].as_array().into_iter().flatten() {
             let id = artifact.as_str().or(artifact["id"].as_str()).unwrap().to_owned();
             self.artifacts.push(id.trim_start_matches("artifact:").to_owned());
@@ -105,21 +113,42 @@ impl<'a> Ada<'a> {
         let body = json!({"model": "main", "input": format!("hello {MARK}")});
         let response = self.send("POST", "/v1/responses", body).await.json();
         self.responses.push(response["id"].as_str().unwrap().to_owned());
+        self.asks().await;
+        self.asks().await;
+        // Of the second one others try the question, and not its call.
+        self.unsaid.push(self.asked[1].0.clone());
+        self.sockets.push(self.site.socket(&self.token).await);
+        let request = self.site.request_as(&self.token, "POST", "/v1/tools/talk");
+        let talk = request.json(&json!({"pieces": 1, "rest_ms": 600_000}));
+        self.waiting.push(tokio::spawn(send(talk)));
+        until("a call of hers runs", async || self.site.gate.stats().running == 1).await;
+    }
+
+    /// Makes a call that waits for an answer.
+    async fn asks(&mut self) {
         let request = self.site.request_as(&self.token, "POST", "/v1/tools/ring");
         let ring = request.json(&json!({"shout": ASKED}));
         self.waiting.push(tokio::spawn(send(ring)));
         let mut asked = Value::Null;
         until("she asks", async || {
-            asked = self.site.get("/v1/approvals").await.json()["approvals"][0].clone();
-            !asked.is_null()
+            let listed = self.site.get("/v1/approvals").await.json();
+            let listed = listed["approvals"].as_array().unwrap().clone();
+            asked = listed.first().cloned().unwrap_or_default();
+            listed.len() > self.asked.len()
         })
         .await;
         let text = |name: &str| asked[name].as_str().unwrap().to_owned();
-        self.asks = (text("call"), text("id"));
-        let request = self.site.request_as(&self.token, "POST", "/v1/tools/talk");
-        let talk = request.json(&json!({"pieces": 1, "rest_ms": 600_000}));
-        self.waiting.push(tokio::spawn(send(talk)));
-        until("a call of hers runs", async || self.site.gate.stats().running == 1).await;
+        self.asked.push((text("call"), text("id")));
+    }
+
+    /// Her questions.
+    pub(super) fn questions(&self) -> Vec<String> {
+        self.asked.iter().map(|(_, question)| question.clone()).collect()
+    }
+
+    /// The call that asks and that others try.
+    pub(super) fn asking(&self) -> String {
+        self.asked[0].0.clone()
     }
 
     /// Something more, whatever it is.
@@ -141,7 +170,7 @@ impl<'a> Ada<'a> {
         let all = [&self.tokens, &self.calls, &self.artifacts, &self.items, &self.responses];
         let mut all: Vec<String> = all.into_iter().flatten().cloned().collect();
         all.extend(sessions.chain(artifacts));
-        all.extend([self.asks.0.clone(), self.asks.1.clone(), "ada".to_owned()]);
+        all.extend(self.questions().into_iter().chain([self.asking(), "ada".to_owned()]));
         all.extend(self.tokens.iter().chain(&self.items).map(|id| id.chars().take(8).collect()));
         chance.one(&all).clone()
     }
@@ -186,14 +215,18 @@ impl<'a> Ada<'a> {
         all.iter().take(count).cloned().collect()
     }
 
-    /// Her question waits, and her call runs; then she has had enough.
+    /// Her questions wait, and her call runs; then she has had enough.
     pub(super) async fn still_asks_and_runs(self) {
         assert!(self.waiting.iter().all(|call| !call.is_finished()));
-        let path = format!("/v1/calls/{}/cancel", self.asks.0);
+        let path = format!("/v1/calls/{}/cancel", self.asking());
         let request = self.site.request_as(&self.token, "POST", &path);
         assert_eq!(send(request).await.status, 200);
         self.waiting.iter().for_each(JoinHandle::abort);
     }
+}
+
+fn call_id(came: &Value) -> String {
+    came["meta"]["call_id"].as_str().unwrap().to_owned()
 }
 
 /// Whatever in `value` has this id.

@@ -29,10 +29,11 @@ impl Chance {
     }
 }
 
-/// What looks like `name` and names nothing: its last letters are others of the same kind.
+/// What looks like `name` and names nothing: its letters are others of the same kind. What begins alike has
+/// twins that begin alike, so that what is found by its beginning is found as often by its twin's.
 pub(super) fn twin(name: &str) -> String {
     const KINDS: [&str; 3] = ["0123456789", "abcdef", "ghjkmnpqrstvwxyz"];
-    let from = name.chars().count().saturating_sub(6);
+    let from = name.rfind([':', '_']).map_or(0, |at| at + 1);
     let next = |letter: char| {
         let kind = KINDS.iter().find(|kind| kind.contains(letter));
         let turned = kind.and_then(|kind| {
@@ -41,6 +42,6 @@ pub(super) fn twin(name: &str) -> String {
         });
         turned.unwrap_or(letter)
     };
-    let letters = name.chars().enumerate();
-    letters.map(|(at, letter)| if at < from { letter } else { next(letter) }).collect()
+    let (before, own) = name.split_at(from);
+    before.chars().chain(own.chars().map(next)).collect()
 }

@@ -1,29 +1,32 @@
 //! What is somebody's is nobody else's: whatever another one tries, on every surface, with everything that
 //! ever named it.
 //!
-//! Ada has one of everything. Others try every operation of the table, every method of the WebSocket and
-//! every tool with what names it, and each time with a name that nothing has. Nothing of Ada's may come
-//! back; no answer may tell whether something of hers is there; and hers must be as it was.
+//! Ada has one of everything. Others see what they saw before she came. They try every operation of the
+//! table, every method of the WebSocket and every tool with what names it, and each time with a name that
+//! nothing has. Nothing of Ada's may come back; neither an answer nor what is recorded of it may tell
+//! whether something of hers is there; and hers must be as it was.
 //!
 //! What is tried differs with a seed, which is printed; `TOOLGATE_SEED` gives another one.
 
 mod ada;
 mod chance;
+mod plain;
 mod tries;
 
 use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::{Value, json};
 use store::Scope;
-use tokio::time::timeout;
+use tokio::task::JoinHandle;
 
 use self::{
     ada::Ada,
     chance::Chance,
+    plain::plain,
     tries::{METHODS, OPERATIONS, Try},
 };
 use crate::{
-    client::{Answer, send},
+    client::{Answer, Request, send},
     helper::{Site, Who, until},
     socket::Socket,
 };
@@ -36,13 +39,10 @@ const CONFIG: &str = "tools.profile = 'full'\ntools.approvers = ['ann']\n\
                       limits.rate_per_user = '100000/min'\nlimits.model_output_bytes = '2KB'\n\
                       [tools.by_channel.http]\n\
                       also_allow = ['exec', 'process', 'gateway', 'sessions_spawn']\n\
-                      [tools.by_channel.mcp]\n\
-                      also_allow = ['exec', 'process', 'gateway', 'sessions_spawn']\n\
                       [agents.scout]\ndescription = 'looks around'";
 
-/// Tools that may ask, or take long.
-const ASKING: [&str; 5] = ["exec", "ring", "sessions_send", "sessions_spawn", "http_request"];
-const A_WHILE: Duration = Duration::from_millis(100);
+/// How often somebody looks whether anything is asked.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Everybody who is not Ada, and not the owner.
 const OTHERS: [(&str, Who); 5] = [
@@ -61,6 +61,10 @@ struct Other<'a> {
     socket: Socket,
     /// Whether they may see what Ada asks, and answer.
     answers: bool,
+    /// What nobody but Ada says.
+    unsaid: Vec<String>,
+    /// The newest call that they see.
+    newest: Value,
 }
 
 impl<'a> Other<'a> {
@@ -70,7 +74,37 @@ impl<'a> Other<'a> {
         assert_eq!(site.post("/v1/permissions", body).await.status, 200);
         let mut socket = site.socket(&token).await;
         socket.get("events.subscribe", json!({})).await;
-        Self { site, name, token, socket, answers: name == "an approver" }
+        // One of their own, if they may: a list has something in it then.
+        let call = site.request_as(&token, "POST", "/v1/tools/get_current_time");
+        send(call.json(&json!({}))).await;
+        let (answers, unsaid) = (name == "an approver", Vec::new());
+        Self { site, name, token, socket, answers, unsaid, newest: Value::Null }
+    }
+
+    /// All that they see without naming anything.
+    async fn sees(&self) -> Vec<(&'static str, u16, String)> {
+        let mut all = Vec::new();
+        for path in OPERATIONS.iter().filter_map(tries::Operation::looks) {
+            // Questions are shown to whoever may answer them.
+            if !(self.answers && path == "/v1/approvals") {
+                let answer = send(self.site.request_as(&self.token, "GET", path)).await;
+                all.push((path, answer.status, plain(&answer.text(), "ada")));
+            }
+        }
+        all
+    }
+
+    /// What was recorded of what they did since this was asked last, as they see it.
+    async fn left(&mut self, named: &str) -> Vec<String> {
+        let list = send(self.site.request_as(&self.token, "GET", "/v1/calls?limit=20")).await;
+        self.look("GET /v1/calls", &list.text());
+        let calls = list.json()["calls"].as_array().unwrap().clone();
+        let is_new = |call: &&Value| call["id"] != self.newest;
+        let new: Vec<_> = calls.iter().take_while(is_new).cloned().collect();
+        self.newest = calls.first().map(|call| call["id"].clone()).unwrap_or_default();
+        // Agents that they started go on by themselves.
+        let own = |call: &&Value| !call["session"].as_str().unwrap().starts_with("subagent:");
+        new.iter().filter(own).map(|call| plain(&call.to_string(), named)).collect()
     }
 
     /// Fails if something of Ada's is in what came.
@@ -78,10 +112,12 @@ impl<'a> Other<'a> {
         let came = came.to_lowercase();
         assert!(!came.contains(MARK), "{} {what}: {came}", self.name);
         assert!(self.answers || !came.contains(ASKED), "{} {what}: {came}", self.name);
+        let told = self.unsaid.iter().find(|id| came.contains(*id));
+        assert!(self.answers || told.is_none(), "{} {what}: {told:?} in {came}", self.name);
     }
 
     async fn http(&self, tried: &Try) -> Answer {
-        let Try { method, path, headers, body } = tried;
+        let Try { method, path, headers, body, named: _ } = tried;
         let request = self.site.request_as(&self.token, method, path);
         let request =
             headers.iter().fold(request, |request, (name, value)| request.header(name, value));
@@ -95,54 +131,66 @@ impl<'a> Other<'a> {
     }
 
     /// The same for what names something of Ada's, and for what names nothing.
-    async fn both(&self, tried: &Try, twin: &Try) {
+    async fn both(&mut self, tried: &Try, twin: &Try) {
         if self.answers && tried.method == "POST" && tried.path.starts_with("/v1/approvals/") {
             return;
         }
-        let (one, other) = (self.http(tried).await, self.http(twin).await);
-        let Try { method, path, .. } = tried;
+        let Try { method, path, named, .. } = tried;
+        let changes = method != "GET";
+        let mut came = Vec::new();
+        for one in [tried, twin] {
+            let answer = self.http(one).await;
+            let left = if changes { self.left(named).await } else { Vec::new() };
+            came.push((answer.status, plain(&answer.text(), named), left));
+        }
         let question = path.starts_with("/v1/approvals") && self.answers;
         assert!(
-            question || said(&one) == said(&other),
-            "{} {method} {path}: {} {}\nbut {}: {} {}",
+            question || came[0] == came[1],
+            "{} {method} {path} {:?}:\n{:#?}\nbut {} {:?}:\n{:#?}",
             self.name,
-            one.status,
-            one.text(),
+            tried.body,
+            came[0],
             twin.path,
-            other.status,
-            other.text()
+            twin.body,
+            came[1]
         );
     }
 
     /// The same of a method.
-    async fn ask_both(&mut self, name: &str, [params, twin]: [Value; 2]) {
+    async fn ask_both(&mut self, name: &str, (named, both): (String, [Value; 2])) {
         if self.answers && name.ends_with(".resolve") {
             return;
         }
-        let mut said = Vec::new();
-        for params in [params.clone(), twin] {
+        let mut came = Vec::new();
+        for params in &both {
             let answered = self.socket.ask(name, params.clone()).await;
-            let text = format!("{answered:?}");
-            self.look(&format!("{name} {params}"), &text);
-            let kind = |value: &Value| value["data"]["error_type"].clone();
-            said.push(match answered {
-                Ok(result) => (0, result["error_type"].clone()),
-                Err(error) => (error["code"].as_i64().unwrap(), kind(&error)),
-            });
+            let answered = answered.unwrap_or_else(|error| json!({"error": error})).to_string();
+            self.look(&format!("{name} {params}"), &answered);
+            came.push((plain(&answered, &named), self.left(&named).await));
         }
         let question = name.starts_with("approvals") && self.answers;
-        assert!(question || said[0] == said[1], "{} {name} {params}: {said:?}", self.name);
+        assert!(question || came[0] == came[1], "{} {name} {both:?}: {came:#?}", self.name);
     }
 }
 
-/// What an answer says besides names: its status, and of an error its type.
-fn said(answer: &Answer) -> (u16, Option<Value>) {
-    let body = serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
-    // Over MCP the type of an error is the first word of the text.
-    let failed = body.pointer("/result/isError") == Some(&json!(true));
-    let text = body.pointer("/result/content/0/text").and_then(Value::as_str).unwrap_or_default();
-    let first = failed.then(|| json!(text.split(':').next()));
-    (answer.status, body.get("error_type").cloned().or(first))
+/// Says no to whatever others ask, so that what they try comes to an end. Ada is left waiting.
+async fn say_no(site: &Site) -> JoinHandle<()> {
+    let (token, address) = (site.token(Who::OWNER).await, site.address);
+    let request = move |method: &str, path: &str| {
+        let request = Request::new(address, method, path);
+        request.header("authorization", &format!("Bearer {token}"))
+    };
+    tokio::spawn(async move {
+        loop {
+            let asked = send(request("GET", "/v1/approvals")).await.json();
+            let others = asked["approvals"].as_array().unwrap().iter();
+            for question in others.filter(|question| question["user"] != "ada") {
+                let path = format!("/v1/approvals/{}", question["id"].as_str().unwrap());
+                send(request("POST", &path).json(&json!({"decision": "deny"}))).await;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,22 +201,36 @@ async fn nothing_of_one_user_is_seen_told_or_changed_by_another() {
     for other in OTHERS {
         others.push(Other::new(&site, other).await);
     }
+    let mut owner = site.socket(&site.owner).await;
+    owner.get("events.subscribe", json!({})).await;
+    let mut without_her = Vec::new();
+    for other in &others {
+        without_her.push(other.sees().await);
+    }
     let mut ada = Ada::new(&site).await;
     ada.has_one_of_everything().await;
+    for (other, without_her) in others.iter().zip(without_her) {
+        for (with_her, without_her) in other.sees().await.iter().zip(&without_her) {
+            assert_eq!(with_her, without_her, "{}", other.name);
+        }
+    }
     let before = ada.everything().await;
+    let says_no = say_no(&site).await;
     let description = site.get("/openapi.json").await.json();
     check_tables(&description);
     for other in &mut others {
         // She goes on meanwhile, so that there is something to be told of.
         ada.does_something(&mut chance).await;
+        other.unsaid = ada.unsaid.clone();
+        other.left("ada").await;
         for operation in OPERATIONS {
             for [tried, twin] in operation.tries(&ada, &mut chance) {
                 other.both(&tried, &twin).await;
             }
         }
         for method in METHODS {
-            for pair in method.tries(&ada, &mut chance) {
-                other.ask_both(method.name, pair).await;
+            for both in method.tries(&ada, &mut chance) {
+                other.ask_both(method.name, both).await;
             }
         }
         try_tools(other, &ada, &mut chance).await;
@@ -182,7 +244,9 @@ async fn nothing_of_one_user_is_seen_told_or_changed_by_another() {
     for ((what, before), (_, after)) in before.iter().zip(&after) {
         assert_eq!(before, after, "{what} changed");
     }
+    says_no.abort();
     check_that_it_would_be_seen(&site, &ada, &mut chance).await;
+    check_that_it_would_be_told(&owner.all().await, &ada);
     ada.still_asks_and_runs().await;
 }
 
@@ -209,8 +273,25 @@ async fn check_that_it_would_be_seen(site: &Site, ada: &Ada<'_>, chance: &mut Ch
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
 }
 
+/// The owner is told what Ada does, with what nobody else says.
+fn check_that_it_would_be_told(told: &[Value], ada: &Ada<'_>) {
+    let hers = told.iter().filter(|event| event["params"]["user"] == "ada");
+    let kinds: BTreeSet<_> = hers.map(|event| event["method"].as_str().unwrap()).collect();
+    let expected = [
+        "approval.requested",
+        "call.finished",
+        "call.started",
+        "session.ended",
+        "session.message",
+        "session.started",
+    ];
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), expected);
+    let told = json!(told).to_string();
+    assert!(ada.unsaid.len() > 5 && ada.unsaid.iter().all(|id| told.contains(id)));
+}
+
 /// Every tool that others have, with what names something of Ada's in place of every text.
-async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
+async fn try_tools(other: &mut Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
     let list = send(other.site.request_as(&other.token, "GET", "/v1/tools")).await.json();
     let tools = list["tools"].as_array().cloned().unwrap_or_default();
     for name in ["read", "sessions_history", "sessions_spawn", "search_notes", "complete_task"] {
@@ -225,17 +306,12 @@ async fn try_tools(other: &Other<'_>, ada: &Ada<'_>, chance: &mut Chance) {
             let named = ada.any(chance);
             let twin = chance::twin(&named);
             let at = chance.number();
-            let [one, two] =
-                [named, twin].map(|named| tries::arguments(&shown["parameters"], &named, at));
             let call = if chance.number().is_multiple_of(2) { over_http } else { over_mcp };
-            let (one, two) = (call(name, &one), call(name, &two));
-            let both = other.both(&one, &two);
-            // What asks waits for an answer that nobody gives; so it is not waited for.
-            if ASKING.contains(&name) {
-                let _ = timeout(A_WHILE, both).await;
-            } else {
-                both.await;
-            }
+            let [one, two] = [named, twin].map(|named| {
+                let arguments = tries::arguments(&shown["parameters"], &named, at);
+                Try { named, ..call(name, &arguments) }
+            });
+            other.both(&one, &two).await;
         }
     }
 }
@@ -246,6 +322,7 @@ fn over_http(tool: &str, arguments: &Value) -> Try {
         path: format!("/v1/tools/{tool}"),
         headers: vec![("toolgate-session", "tries".to_owned())],
         body: Some(arguments.clone()),
+        named: String::new(),
     }
 }
 
@@ -264,6 +341,7 @@ fn over_mcp(tool: &str, arguments: &Value) -> Try {
             ("mcp-name", tool.to_owned()),
         ],
         body: Some(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})),
+        named: String::new(),
     }
 }
 
@@ -312,6 +390,8 @@ async fn an_agent_finds_no_session_of_another_user() {
             assert!(!answer.text().contains(MARK), "{answer:?}");
             let told = say(&bob, "asks", &format!("/{tool} {arguments}")).await;
             assert!(!told.text().contains(MARK), "{told:?}");
+            // What was said before is another matter each time.
+            let said = |answer: &Answer| (answer.status, answer.json().get("error_type").cloned());
             came.push((said(&answer), said(&told)));
         }
         assert_eq!(came[0], came[1], "{tool}");

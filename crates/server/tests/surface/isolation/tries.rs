@@ -29,10 +29,10 @@ impl Names {
     fn of(self, ada: &Ada<'_>) -> Vec<String> {
         match self {
             Self::Artifacts => ada.artifacts.clone(),
-            Self::Asked => vec![ada.asks.1.clone()],
+            Self::Asked => ada.questions(),
             Self::Calls => {
                 let last = ada.calls.iter().rev().take(2).cloned();
-                ada.calls.iter().take(5).cloned().chain(last).chain([ada.asks.0.clone()]).collect()
+                ada.calls.iter().take(5).cloned().chain(last).chain([ada.asking()]).collect()
             }
             Self::Responses => ada.responses.clone(),
             Self::Sessions => ada.sessions.iter().take(2).cloned().collect(),
@@ -56,6 +56,8 @@ pub(super) struct Try {
     pub(super) path: String,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Option<Value>,
+    /// What it names.
+    pub(super) named: String,
 }
 
 /// An operation, and how it is tried; `NAME` stands for what names something.
@@ -94,6 +96,7 @@ impl Operation {
             path: format!("{path}{}", query.replace("NAME", name)),
             headers: vec![("toolgate-session", session)],
             body: (!body.is_empty()).then(|| serde_json::from_str(&body).unwrap()),
+            named: name.to_owned(),
         }
     }
 }
@@ -104,6 +107,13 @@ const fn operation(name: &'static str, names: Names, body: &'static str) -> Oper
 
 const fn list(name: &'static str, names: Names, queries: &'static [&'static str]) -> Operation {
     Operation { name, names, queries, body: "" }
+}
+
+impl Operation {
+    /// The path of one that looks at something without naming it.
+    pub(super) fn looks(&self) -> Option<&'static str> {
+        self.name.strip_prefix("GET ").filter(|path| !path.contains('{'))
+    }
 }
 
 /// Every operation, in the order of the table.
@@ -185,13 +195,14 @@ pub(super) struct Method {
 }
 
 impl Method {
-    /// Each with what names something of Ada's, and with what names nothing.
-    pub(super) fn tries(&self, ada: &Ada<'_>, chance: &mut Chance) -> Vec<[Value; 2]> {
+    /// Each with what names something of Ada's, and with what names nothing; and the name.
+    pub(super) fn tries(&self, ada: &Ada<'_>, chance: &mut Chance) -> Vec<(String, [Value; 2])> {
         let mut names = self.names.of(ada);
         names.push(ada.any(chance));
         let with =
             |name: String| serde_json::from_str(&self.params.replace("NAME", &name)).unwrap();
-        names.into_iter().map(|name| [name.clone(), twin(&name)].map(with)).collect()
+        let both = |name: String| [name.clone(), twin(&name)].map(with);
+        names.into_iter().map(|name| (name.clone(), both(name))).collect()
     }
 }
 
