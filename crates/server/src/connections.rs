@@ -10,6 +10,8 @@ use std::{
     },
 };
 
+use crate::auth::network;
+
 /// The connections that are open.
 #[derive(Debug, Default)]
 pub(crate) struct Connections(Arc<Counts>);
@@ -18,6 +20,7 @@ pub(crate) struct Connections(Arc<Counts>);
 struct Counts {
     plain: AtomicUsize,
     ws: AtomicUsize,
+    /// By network: one customer has a whole one of IPv6.
     peers: Mutex<HashMap<IpAddr, usize>>,
 }
 
@@ -48,8 +51,9 @@ pub(crate) struct Most {
 impl Connections {
     /// Counts one more, if there may be one.
     pub(crate) fn admit(&self, peer: IpAddr, kind: Kind, most: Most) -> Option<Counted> {
-        let peer = peer.to_canonical();
-        let counts = &self.0;
+        // What is on this machine already has better ways to be in the way.
+        let local = peer.to_canonical().is_loopback();
+        let (peer, counts) = (network(peer), &self.0);
         if counts.of(kind).fetch_add(1, Ordering::Relaxed) >= most.all.get() {
             counts.of(kind).fetch_sub(1, Ordering::Relaxed);
             return None;
@@ -62,8 +66,7 @@ impl Connections {
             *own += 1;
             *own
         };
-        // What is on this machine already has better ways to be in the way.
-        (peer.is_loopback() || own <= most.per_peer.get()).then_some(counted)
+        (local || own <= most.per_peer.get()).then_some(counted)
     }
 
     /// How many there are.
@@ -115,5 +118,16 @@ mod tests {
         assert!(admit("192.0.2.1").is_some());
         assert_eq!(connections.count(Kind::Plain), 3);
         assert_eq!(connections.0.peers().len(), 2);
+    }
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_peer_and_this_machine_as_none() {
+        let connections = Connections::default();
+        let most = Most { all: NonZeroUsize::MAX, per_peer: NonZeroUsize::MIN };
+        let admit = |peer: &str| connections.admit(peer.parse().unwrap(), Kind::Plain, most);
+        let _first = admit("2001:db8::1").unwrap();
+        assert!(admit("2001:db8::2").is_none());
+        assert!(admit("2001:db8:0:1::1").is_some());
+        let _local = [admit("::1"), admit("::1"), admit("::ffff:127.0.0.1")].map(Option::unwrap);
     }
 }

@@ -1,6 +1,6 @@
 //! Signs a browser in and out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::{
     extract::Request,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     NewSecret,
-    auth::{COOKIE_LIFE, Way, dropped_cookie, hash, new_cookie},
+    auth::{self, COOKIE_LIFE, Way, dropped_cookie, hash, new_cookie},
     guard::{Ends, FromPage},
     problem::{Kind, Nothing, Problem, json_response},
     state::State,
@@ -76,20 +76,17 @@ async fn sign_in(state: &State, request: Request) -> Result<Response, Problem> {
         let message = "a link signs in from the machine of the server only; use a token here";
         return Err(Problem::new(Kind::Forbidden, message));
     }
-    if let Some(wait) = state.failures.wait(peer, Instant::now()) {
-        return Err(Problem::new(Kind::TooMany, "too many wrong links; wait a little").after(wait));
-    }
     expect_json(&parts.headers)?;
     let body = read(body, MOST, TIME).await?;
     let text = str::from_utf8(&body).unwrap_or_default();
     let Link { token } = read_json(&Fields::of::<Link>(), text)?;
     let db = state.gate.db().await.map_err(Problem::internal)?;
+    let turn = auth::turn(state, peer).await;
     if !db.use_link(&hash(&token), state.now()).await.map_err(Problem::internal)? {
-        state.failures.count(peer, Instant::now());
-        state.events.metrics.failed();
         let message = "the link is wrong, expired, or was used already; `toolgate tokens link` makes a new one";
-        return Err(Problem::new(Kind::Unauthenticated, message));
+        return Err(auth::wrong(state, peer, Problem::new(Kind::Unauthenticated, message)));
     }
+    drop(turn);
     let secret = NewSecret::token().map_err(Problem::internal)?;
     let new = NewToken {
         kind: TokenKind::Browser,

@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::{Semaphore, SemaphorePermit};
+
 /// So many wrong ones from one address,
 const MOST: u32 = 20;
 /// within this time, and it has to wait as long.
@@ -15,8 +17,18 @@ const TIME: Duration = Duration::from_mins(1);
 const MOST_PEERS: usize = 4_096;
 
 /// Wrong tokens by the address they came from: the one of the socket, never one that a header names.
-#[derive(Debug, Default)]
-pub(crate) struct Failures(Mutex<HashMap<IpAddr, Failed>>);
+#[derive(Debug)]
+pub(crate) struct Failures {
+    peers: Mutex<HashMap<IpAddr, Failed>>,
+    /// For the one that is looked up although its address has to wait.
+    turn: Semaphore,
+}
+
+impl Default for Failures {
+    fn default() -> Self {
+        Self { peers: Mutex::default(), turn: Semaphore::new(1) }
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Failed {
@@ -54,13 +66,18 @@ impl Failures {
         }
     }
 
+    /// The turn of one whose address has to wait; the next one's comes when it is dropped.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turn.acquire().await.ok()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Failed>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.peers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One customer has a whole IPv6 network.
-fn network(peer: IpAddr) -> IpAddr {
+pub(crate) fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

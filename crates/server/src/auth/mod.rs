@@ -10,13 +10,14 @@ mod token;
 use std::{net::IpAddr, time::Instant};
 
 use axum::http::{HeaderMap, Uri};
+use tokio::sync::SemaphorePermit;
 use tool::Digest;
 
 use self::credential::{Credential, credential};
 pub(crate) use self::{
     cache::TokenCache,
     credential::{COOKIE_LIFE, Way, dropped_cookie, new_cookie},
-    failures::Failures,
+    failures::{Failures, network},
     sees::Sees,
     signed::{By, Signed, names},
     token::hash,
@@ -47,20 +48,31 @@ pub(crate) async fn check_secret(
     by: By,
 ) -> Result<Signed, Problem> {
     let hash = hash(secret);
-    // Who waits is not looked up, but a token that is known to work goes on working: one client must not
-    // lock out another behind the same address.
-    if let Some(wait) = state.failures.wait(peer, Instant::now())
-        && !state.tokens.was_known(&hash)
-    {
-        let message = "too many wrong tokens came from your address; wait a little";
-        return Err(Problem::new(Kind::TooMany, message).after(wait));
+    // One that is known to work has the store look at most once.
+    let _turn = if state.tokens.was_known(&hash) { None } else { turn(state, peer).await };
+    match find(state, hash, by).await? {
+        Some(signed) => Ok(signed),
+        None => Err(wrong(state, peer, unknown())),
     }
-    if let Some(signed) = find(state, hash, by).await? {
-        return Ok(signed);
+}
+
+/// Waits until a secret from an address that sent many wrong ones may be looked up: one after the other, so
+/// that guessing keeps the store from nobody. It is looked up all the same, because a secret is too long
+/// to be guessed, and one client must not lock out another behind the same address.
+pub(crate) async fn turn(state: &State, peer: IpAddr) -> Option<SemaphorePermit<'_>> {
+    state.failures.wait(peer, Instant::now())?;
+    state.failures.turn().await
+}
+
+/// What becomes of a wrong secret: it is counted, and refused as `problem` says; after too many it has to wait.
+pub(crate) fn wrong(state: &State, peer: IpAddr, problem: Problem) -> Problem {
+    if let Some(wait) = state.failures.wait(peer, Instant::now()) {
+        let message = "too many wrong tokens or links came from your address; wait a little";
+        return Problem::new(Kind::TooMany, message).after(wait);
     }
     state.failures.count(peer, Instant::now());
     state.events.metrics.failed();
-    Err(unknown())
+    problem
 }
 
 /// Who has the token with this hash, if it still works.
