@@ -1,7 +1,7 @@
 //! Whoever is no longer let in has nothing going on either: sockets, requests, streams, calls, agents.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
@@ -12,7 +12,10 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use store::{Db, StoreError};
 use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::{
+    sync::{CancellationToken, WaitForCancellationFutureOwned},
+    task::AbortOnDropHandle,
+};
 use tool::ItemId;
 
 use crate::{auth::Signed, per_user::Counted, problem::in_full, state::State};
@@ -59,6 +62,11 @@ impl Held {
         held
     }
 
+    /// Is cancelled when the token works no more.
+    pub(crate) fn end(&self) -> CancellationToken {
+        self.ended.clone()
+    }
+
     /// Returns when the token works no more.
     pub(crate) async fn ended(&self) {
         self.ended.cancelled().await;
@@ -76,8 +84,16 @@ impl Held {
         if body.size_hint().exact().is_some() {
             return body;
         }
-        let ended = Box::pin(self.ended.clone().cancelled_owned());
-        Body::new(Until { body, ended, _held: self })
+        let ended = Box::pin(self.end().cancelled_owned());
+        let body = Arc::new(Mutex::new(Some(body)));
+        let (slot, end) = (Arc::downgrade(&body), self.end());
+        let emptied = AbortOnDropHandle::new(tokio::spawn(async move {
+            end.cancelled().await;
+            // What stands behind it ends with it, also if the client reads nothing: nobody asks for more of
+            // a body then.
+            slot.upgrade().inspect(|slot| drop(taken(slot)));
+        }));
+        Body::new(Until { body, ended, _emptied: emptied, _held: self })
     }
 }
 
@@ -132,9 +148,27 @@ impl Tokens {
     }
 }
 
+/// What was seen at the last look.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The version of the database.
+    version: Option<i64>,
+    /// Those who had been removed. What went on for them was ended then; what is done about what they left
+    /// is done by others.
+    removed: HashSet<String>,
+}
+
+impl Seen {
+    /// Those of `removed` who were not among them before. One who came back meanwhile counts anew.
+    fn news(&mut self, removed: Vec<String>) -> Vec<String> {
+        let before = std::mem::replace(&mut self.removed, removed.iter().cloned().collect());
+        removed.into_iter().filter(|user| !before.contains(user)).collect()
+    }
+}
+
 /// Ends what goes on for those who are no longer let in, whichever process said so. Never returns.
 pub(crate) async fn watch(state: State) {
-    let mut seen = None;
+    let mut seen = Seen::default();
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -146,7 +180,7 @@ pub(crate) async fn watch(state: State) {
     }
 }
 
-async fn look_once(state: &State, seen: &mut Option<i64>) -> Result<(), StoreError> {
+async fn look_once(state: &State, seen: &mut Seen) -> Result<(), StoreError> {
     let Ok(db) = state.gate.db().await else { return Ok(()) };
     let (held, is_new) = state.held.to_look_at(state.now());
     let looked = look_at(state, db, (&held, is_new), seen).await;
@@ -160,11 +194,11 @@ async fn look_at(
     state: &State,
     db: &Db,
     (held, is_new): (&[ItemId], bool),
-    seen: &mut Option<i64>,
+    seen: &mut Seen,
 ) -> Result<(), StoreError> {
     // Of before the look: a change meanwhile is noticed the next time.
     let version = db.version()?;
-    let changed = *seen != Some(version);
+    let changed = seen.version != Some(version);
     if !changed && !is_new {
         return Ok(());
     }
@@ -172,11 +206,11 @@ async fn look_at(
         state.held.end(&id);
     }
     if changed {
-        for user in db.removed_users().await? {
+        for user in seen.news(db.removed_users().await?) {
             end_all_of(state, &user);
         }
     }
-    *seen = Some(version);
+    seen.version = Some(version);
     Ok(())
 }
 
@@ -189,9 +223,20 @@ pub(crate) fn end_all_of(state: &State, user: &str) -> usize {
 
 /// A body that breaks off when a token works no more.
 struct Until {
-    body: Body,
+    /// Nothing once it has broken off.
+    body: Arc<Mutex<Option<Body>>>,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
+    _emptied: AbortOnDropHandle<()>,
     _held: Held,
+}
+
+fn lock(body: &Mutex<Option<Body>>) -> MutexGuard<'_, Option<Body>> {
+    body.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the body out. It is dropped by whoever gets it, when nobody is kept from looking.
+fn taken(body: &Mutex<Option<Body>>) -> Option<Body> {
+    lock(body).take()
 }
 
 impl HttpBody for Until {
@@ -203,25 +248,28 @@ impl HttpBody for Until {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         // First, so that a stream which always has more ends, too.
-        if self.ended.as_mut().poll(cx).is_pending() {
-            return Pin::new(&mut self.body).poll_frame(cx);
+        if self.ended.as_mut().poll(cx).is_pending()
+            && let Some(body) = lock(&self.body).as_mut()
+        {
+            return Pin::new(body).poll_frame(cx);
         }
-        // What stands behind it ends with it.
-        self.body = Body::empty();
+        drop(taken(&self.body));
         Poll::Ready(Some(Err(axum::Error::new("the token works no more"))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        lock(&self.body).as_ref().is_some_and(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        lock(&self.body).as_ref().map_or_else(SizeHint::default, HttpBody::size_hint)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::mpsc::error::TryRecvError;
+
     use super::*;
 
     #[test]
@@ -232,5 +280,43 @@ mod tests {
         tokens.look_again();
         assert!(is_new());
         assert!(!is_new());
+    }
+
+    #[test]
+    fn somebody_who_was_removed_is_new_once_and_again_after_coming_back() {
+        let mut seen = Seen::default();
+        let mut news =
+            |removed: &[&str]| seen.news(removed.iter().map(|&user| user.into()).collect());
+        assert_eq!(news(&["ada"]), ["ada"]);
+        assert_eq!(news(&["ada", "bob"]), ["bob"]);
+        assert_eq!(news(&["bob"]), [""; 0]);
+        assert_eq!(news(&["ada", "bob"]), ["ada"]);
+        assert_eq!(seen.removed.len(), 2);
+    }
+
+    /// Also when nobody asks for more of it, as for a client that does not read.
+    #[tokio::test]
+    async fn a_body_is_dropped_with_its_token_and_with_its_client() {
+        let held = |ended: &CancellationToken| {
+            let (tokens, id) = (Tokens::default(), ItemId::random());
+            Held { tokens, id, ended: ended.clone(), counted: None }
+        };
+        for by in ["token", "client"] {
+            let (alive, mut dropped) = tokio::sync::mpsc::channel::<()>(1);
+            let stream = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+            let stream = futures_util::StreamExt::inspect(stream, move |_| drop(alive.clone()));
+            let ended = CancellationToken::new();
+            let body = held(&ended).around(Body::from_stream(stream));
+            assert!(dropped.try_recv().is_err_and(|error| error != TryRecvError::Disconnected));
+            let kept = if by == "token" {
+                ended.cancel();
+                Some(body)
+            } else {
+                drop(body);
+                None
+            };
+            assert_eq!(dropped.recv().await, None, "{by}");
+            drop(kept);
+        }
     }
 }

@@ -28,6 +28,7 @@ use tokio_tungstenite::{
         protocol::{CloseFrame, frame::coding::CloseCode},
     },
 };
+use tokio_util::sync::CancellationToken;
 use tool::CallId;
 
 use super::{
@@ -167,6 +168,8 @@ pub(super) struct Connection {
     in_flight: Arc<InFlight>,
     /// Whether anything was heard since it was asked last.
     heard: bool,
+    /// Cancelled when the token works no more.
+    revoked: CancellationToken,
 }
 
 impl Connection {
@@ -189,6 +192,7 @@ impl Connection {
             requests: JoinSet::new(),
             in_flight: Arc::default(),
             heard: true,
+            revoked: CancellationToken::new(),
         }
     }
 
@@ -280,6 +284,7 @@ impl Connection {
             Ok(counted) => self.state.held.hold(signed).with(counted),
             Err(problem) => return End::close(CloseCode::Again, problem.message()),
         };
+        self.revoked = held.end();
         loop {
             if ending.is_cancelled() && self.requests.is_empty() {
                 return End::ends();
@@ -462,19 +467,27 @@ impl Connection {
     }
 
     async fn deliver(&mut self, message: Message) -> Result<(), End> {
-        match timeout(SEND_TIME, self.socket.send(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(failed(&error)),
-            Err(_) => Err(End::slow()),
-        }
+        in_time(&self.revoked, self.socket.send(message)).await
     }
 
     async fn flush(&mut self) -> Result<(), End> {
-        match timeout(SEND_TIME, self.socket.flush()).await {
+        in_time(&self.revoked, self.socket.flush()).await
+    }
+}
+
+/// Sends something, and waits neither for whoever does not read nor for whoever is no longer let in.
+async fn in_time(
+    revoked: &CancellationToken,
+    sent: impl Future<Output = Result<(), WsError>>,
+) -> Result<(), End> {
+    tokio::select! {
+        biased;
+        sent = timeout(SEND_TIME, sent) => match sent {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(End::slow()),
-        }
+        },
+        () = revoked.cancelled() => Err(End::gone()),
     }
 }
 
