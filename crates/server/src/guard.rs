@@ -194,7 +194,8 @@ pub(crate) fn allow_reading<B>(response: &mut Response<B>, from: &FromPage) {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let exposed = "toolgate-call-id, toolgate-request-id, toolgate-session, retry-after";
+    let exposed =
+        "toolgate-call-id, toolgate-request-id, toolgate-session, mcp-session-id, retry-after";
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(exposed));
 }
 

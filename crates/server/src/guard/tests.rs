@@ -72,3 +72,18 @@ fn a_page_is_ours_listed_or_refused() {
         assert_eq!(found, expected, "{origin}");
     }
 }
+
+#[test]
+fn a_page_of_the_list_reads_and_sends_the_headers_of_mcp() {
+    let page = FromPage::Listed(HeaderValue::from_static("https://a.example"));
+    let mut response = Response::new(());
+    allow_reading(&mut response, &page);
+    let exposed = response.headers()[header::ACCESS_CONTROL_EXPOSE_HEADERS].to_str().unwrap();
+    assert!(exposed.split(", ").any(|name| name == "mcp-session-id"), "{exposed}");
+    let wanted = "authorization, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name";
+    let mut headers = HeaderMap::new();
+    headers.insert("access-control-request-method", HeaderValue::from_static("POST"));
+    headers.insert("access-control-request-headers", HeaderValue::from_static(wanted));
+    let asked = preflight(&Method::OPTIONS, &headers, &page).unwrap();
+    assert_eq!(asked.headers()[header::ACCESS_CONTROL_ALLOW_HEADERS], wanted);
+}
