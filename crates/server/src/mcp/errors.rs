@@ -12,7 +12,8 @@ const INTERNAL: i64 = -32603;
 const HEADER_MISMATCH: i64 = -32020;
 const MISSING_CAPABILITY: i64 = -32021;
 const UNSUPPORTED_VERSION: i64 = -32022;
-const BUSY: i64 = -32029;
+/// Ours, and so outside of what JSON-RPC and the protocol keep for themselves.
+const BUSY: i64 = -31_029;
 
 impl RpcError {
     /// There is no such method, or not in this revision.
