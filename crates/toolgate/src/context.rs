@@ -4,11 +4,16 @@ use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use config::{Config, Loaded};
-use store::{Db, Journal};
+use store::{Db, Journal, User, UserError};
 use toolgate::{Approver, Caller, Clock as _, Format, Gate, GateBuilder, builtin};
 use world::SystemClock;
 
-use crate::cli::{Global, Identity};
+use crate::{
+    cli::{Global, Identity},
+    visible::visible,
+};
+
+const OWNER: &str = "owner";
 
 /// The configuration: the file that was named, the user's own if there is one, else the defaults.
 pub(crate) fn configuration(global: &Global) -> Result<Config> {
@@ -114,11 +119,32 @@ pub(crate) fn now() -> SystemTime {
     SystemClock.now()
 }
 
+/// The user with this id, also one who was removed.
+pub(crate) async fn user(db: &Db, id: &str) -> Result<User> {
+    if let Some(user) = db.user(id).await? {
+        return Ok(user);
+    }
+    let known = db.users().await?;
+    let near = tool::nearest(id, known.iter().map(|user| user.id.as_str())).map(str::to_owned);
+    Err(UserError::Unknown { id: visible(id), near }.into())
+}
+
+/// Refuses to act for somebody who is not there: what was done would be nobody's, or of somebody else whose id
+/// differs by a letter.
+pub(crate) async fn check_user(global: &Global, identity: &Identity) -> Result<()> {
+    let Some(id) = identity.user.as_deref() else { return Ok(()) };
+    let user = user(&db(global).await?, id).await?;
+    if !user.is_there() {
+        return Err(UserError::Removed(visible(&user.id)).into());
+    }
+    Ok(())
+}
+
 /// On the command line whoever owns the data folder is the owner, and may act as others.
 pub(crate) fn caller(identity: &Identity) -> Caller {
-    let caller = match &identity.user {
+    let caller = match identity.user.as_deref() {
+        None | Some(OWNER) => Caller::owner(&identity.agent),
         Some(user) => Caller::member(user, &identity.agent),
-        None => Caller::owner(&identity.agent),
     };
     Caller { session: identity.session.as_str().into(), ..caller }
 }

@@ -56,6 +56,7 @@ pub(crate) struct CallTool {
 
 impl CallTool {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        context::check_user(global, &self.identity).await?;
         let config = adapted(context::configuration(global)?, &self.identity, self.wait);
         let format =
             self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;

@@ -49,6 +49,7 @@ pub(crate) struct Chat {
 
 impl Chat {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        context::check_user(global, &self.identity).await?;
         let config = context::configuration_for(global, &self.identity)?;
         let approver = context::person().is_ok().then(|| Arc::new(Terminal) as Arc<dyn Approver>);
         let gate = context::gate(global, config, approver)?;

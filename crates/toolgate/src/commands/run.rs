@@ -64,6 +64,7 @@ pub(crate) struct RunProgram {
 
 impl RunProgram {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        context::check_user(global, &self.identity).await?;
         let config = self.adapted(context::configuration_for(global, &self.identity)?);
         let gate = context::gate(global, config, None)?;
         let ended = Arc::new(Mutex::new(None));

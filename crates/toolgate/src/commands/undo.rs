@@ -32,6 +32,7 @@ impl Undo {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::person()?;
         let identity = self.identity(global)?;
+        context::check_user(global, &identity).await?;
         let config = context::configuration_for(global, &identity)?;
         let gate = context::gate(global, config, None)?;
         let outcome = gate.undo(&context::caller(&identity), self.call_id).await;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use config::Config;
 use serde::Serialize;
-use store::{RemovedUser, User, UserError};
+use store::{RemovedUser, User};
 use toolgate::Role;
 
 use crate::{cli::Global, commands::Reader, context, output, visible::visible};
@@ -112,12 +112,7 @@ impl Users {
                 }
             }
             Action::Show { id, json } => {
-                let Some(user) = db.user(&id).await? else {
-                    let known = db.users().await?;
-                    let near = tool::nearest(&id, known.iter().map(|user| user.id.as_str()));
-                    let near = near.map(str::to_owned);
-                    return Err(UserError::Unknown { id: visible(&id), near }.into());
-                };
+                let user = context::user(&db, &id).await?;
                 Shown::new(user, &config).print(json.into())?;
             }
             Action::Add { id, name, json } => {

@@ -115,6 +115,7 @@ fn an_override_lets_pass_what_people_would_be_asked_about() {
 #[test]
 fn a_permission_nobody_gave_passes_too_and_the_record_says_why() {
     let machine = Machine::new();
+    assert_eq!(machine.run(&["users", "add", "bo"]).code, 0);
     let list = || machine.run(&["call", "ls", "{}", "--user", "bo"]).json();
     let machine_tools = "[tools]\nprofile = \"full\"\n";
     fs::write(machine.path("config/toolgate/toolgate.toml"), machine_tools).unwrap();

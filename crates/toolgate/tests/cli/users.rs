@@ -90,6 +90,36 @@ fn what_is_wrong_with_a_user_or_a_token_is_said() {
 }
 
 #[test]
+fn one_acts_for_a_user_there_is() {
+    let machine = Machine::new();
+    for user in ["ada", "bob"] {
+        assert_eq!(machine.run(&["users", "add", user]).code, 0);
+    }
+    assert_eq!(machine.run(&["users", "remove", "bob"]).code, 0);
+    let call = ["call", "get_current_time", "{}"];
+    let undo = ["undo", "019a2b6e-0000-7000-8000-000000000000"];
+    for action in [&call[..], &["run", "--", "true"], &["chat", "--message", "hello"], &undo] {
+        for (user, expected) in [
+            ("adda", "there is no user `adda`; did you mean `ada`?"),
+            ("Ada", "there is no user `Ada`; did you mean `ada`?"),
+            ("zoe", "there is no user `zoe`; `toolgate users add` adds one"),
+            ("bob", "user `bob` was removed"),
+        ] {
+            let (program, rest) = action.split_first().unwrap();
+            let ran = machine.run(&[&[*program, "--user", user], rest].concat());
+            assert_eq!(ran.code, 2, "{action:?} {user}: {ran:?}");
+            assert!(ran.stderr.contains(expected), "{action:?} {user}: {ran:?}");
+        }
+    }
+    for (user, role) in [("ada", "member"), ("owner", "owner")] {
+        assert_eq!(machine.run(&[&call[..], &["--user", user]].concat()).code, 0);
+        let last = &machine.run(&["history", "--json"]).json()[0];
+        assert_eq!((&last["user_id"], &last["role"]), (&json!(user), &json!(role)));
+    }
+    assert_eq!(machine.run(&["history", "--json"]).json().as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn tokens_have_scopes_and_end_with_their_user_who_may_come_back() {
     let machine = Machine::new();
     assert_eq!(machine.run(&["users", "add", "ada", "--name", "Ada L."]).code, 0);
