@@ -1,6 +1,7 @@
 //! Files that usually hold secrets.
 
 const NAMES: &[&str] = &[
+    ".credentials.json",
     ".env",
     ".git-credentials",
     ".htpasswd",
@@ -50,6 +51,7 @@ mod tests {
             ("app/.env.example", false),
             ("certs/Server.PEM", true),
             ("home/.aws/config", true),
+            ("home/.claude/.credentials.json", true),
             ("src/environment.rs", false),
             ("docs/keys.md", false),
         ] {
