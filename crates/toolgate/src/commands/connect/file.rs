@@ -56,26 +56,23 @@ impl Found {
     /// Puts `text` in its place, unless somebody else changed it meanwhile. Gives the name of the copy of
     /// what was there.
     pub(super) fn replace(&self, text: &str, holds: Holds) -> Result<Option<PathBuf>> {
+        self.prepare(text, holds)?.finish()
+    }
+
+    /// Writes all that is slow to write.
+    fn prepare(&self, text: &str, holds: Holds) -> Result<Ready<'_>> {
         let shown = self.path.display();
         let folder = self.real.parent().with_context(|| format!("`{shown}` is in no folder"))?;
         let mut make = fs::DirBuilder::new();
         let made = make.recursive(true).mode(0o700).create(folder);
         made.with_context(|| format!("cannot make the folder of `{shown}`"))?;
-        // Two of us at once take turns; of others it is noticed below what they change.
+        // Two of us at once take turns; of others it is noticed in the end what they change.
         let turn =
             File::open(folder).with_context(|| format!("cannot open the folder of `{shown}`"))?;
         flock(&turn, FlockOperation::LockExclusive).context("cannot wait for another `connect`")?;
-        let temp = Temp::write(&self.real, text, self.mode(holds))?;
-        let now = content(&self.real).with_context(|| format!("cannot read `{shown}`"))?;
-        if now.as_deref() != self.exists.then_some(self.text.as_str()) {
-            bail!("`{shown}` changed meanwhile, so nothing was changed; run the command again");
-        }
+        let new = Temp::write(&self.real, text, self.mode(holds))?;
         let copy = if self.exists { Some(self.keep()?) } else { None };
-        fs::rename(&temp.0, &self.real).with_context(|| format!("cannot replace `{shown}`"))?;
-        // Gone by its name; what is left to do is to have the name on the disk.
-        drop(temp);
-        turn.sync_all().with_context(|| format!("cannot write the folder of `{shown}`"))?;
-        Ok(copy)
+        Ok(Ready { found: self, turn, new, copy })
     }
 
     /// As it was, but for others nothing if it holds a secret; closed if it is new.
@@ -87,7 +84,7 @@ impl Found {
     }
 
     /// Keeps a copy beside it, for its owner alone.
-    fn keep(&self) -> Result<PathBuf> {
+    fn keep(&self) -> Result<Temp> {
         let now = Timestamp::try_from(context::now())?.to_zoned(TimeZone::system());
         let now = now.strftime("%Y%m%d-%H%M%S").to_string();
         let name = self.real.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -96,6 +93,7 @@ impl Found {
             let copy = self.real.with_file_name(format!("{name}.before-toolgate-{now}{more}"));
             match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&copy) {
                 Ok(mut file) => {
+                    let copy = Temp(copy);
                     file.write_all(self.text.as_bytes())?;
                     file.sync_all()?;
                     return Ok(copy);
@@ -111,10 +109,40 @@ impl Found {
     }
 }
 
-/// A file beside its place, which is gone in the end.
+/// What is written, and not yet in its place.
+struct Ready<'a> {
+    found: &'a Found,
+    /// Held until it is in its place.
+    turn: File,
+    new: Temp,
+    copy: Option<Temp>,
+}
+
+impl Ready<'_> {
+    /// Puts it in its place. Between the last look at what is there and that, nothing is waited for.
+    fn finish(self) -> Result<Option<PathBuf>> {
+        let Self { found: Found { path, real, text, exists }, turn, new, copy } = self;
+        let shown = path.display();
+        let now = content(real).with_context(|| format!("cannot read `{shown}`"))?;
+        if now.as_deref() != exists.then_some(text.as_str()) {
+            bail!("`{shown}` changed meanwhile, so nothing was changed; run the command again");
+        }
+        fs::rename(&new.0, real).with_context(|| format!("cannot replace `{shown}`"))?;
+        let copy = copy.map(Temp::stays);
+        // What is left to do is to have the name on the disk.
+        turn.sync_all().with_context(|| format!("cannot write the folder of `{shown}`"))?;
+        Ok(copy)
+    }
+}
+
+/// A file beside its place, which is gone in the end unless it is to stay.
 struct Temp(PathBuf);
 
 impl Temp {
+    fn stays(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
+
     fn write(beside: &Path, text: &str, (mode, owner): (u32, Option<(u32, u32)>)) -> Result<Self> {
         let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let path = beside.with_file_name(format!(".{name}.toolgate-{}", std::process::id()));
@@ -180,6 +208,19 @@ mod tests {
         assert!(found.replace("two", Holds::Nothing).is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_others_change_while_the_copy_is_written_is_not_lost_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        fs::write(&path, "old").unwrap();
+        let found = Found::read(&path).unwrap();
+        let ready = found.prepare("new", Holds::Nothing).unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(ready.finish().unwrap_err().to_string().contains("changed meanwhile"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no copy of it is left");
     }
 
     #[test]
