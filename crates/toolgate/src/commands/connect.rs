@@ -1,5 +1,6 @@
 //! `toolgate connect`.
 
+mod agent;
 mod claude_code;
 mod claude_desktop;
 mod client;
@@ -11,14 +12,17 @@ mod goose;
 mod json;
 mod json_tree;
 mod openclaw;
+mod said;
 mod surroundings;
 mod token;
 mod toml;
 mod vscode;
 mod yaml;
+mod yaml_lines;
 mod zed;
 
 use std::{
+    borrow::Cow,
     io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -26,25 +30,23 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use similar::TextDiff;
 use tokio_util::sync::CancellationToken;
+use tool::ItemId;
 use url::Url;
 
+pub(super) use self::agent::known_agent;
 use self::{
+    agent::MAIN,
     client::{Client, ClientName, ELSEWHERE, Server, Token, VARIABLE},
     file::{Found, Holds},
     format::{Edit, Format, Mistake, TOKEN},
     json_tree::Dialect,
+    said::{diff, say_done, say_taken, say_there, say_token},
     surroundings::{Surroundings, System},
+    token::{Made, Whose},
 };
 use super::serve::{listening, reachable};
-use crate::{
-    changes::Paint,
-    cli::Global,
-    context, output,
-    tty::Tty,
-    visible::{visible, visible_code},
-};
+use crate::{cli::Global, context, output, tty::Tty, visible::visible};
 
 /// Connect an MCP client that you use already to Toolgate.
 ///
@@ -122,9 +124,17 @@ impl Maker {
     }
 }
 
+impl Target {
+    /// Whether a token is made for it.
+    const fn makes(&self) -> bool {
+        matches!(self.maker, Maker::Here) && !matches!(self.token, Token::None)
+    }
+}
+
 impl Connect {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let target = self.target(global)?;
+        self.check_agent(global, &target)?;
         if self.print {
             output::part(snippet(&target)?);
             return Ok(ExitCode::SUCCESS);
@@ -215,26 +225,40 @@ impl Connect {
     }
 
     fn agent(&self) -> &str {
-        self.agent.as_deref().unwrap_or("main")
+        self.agent.as_deref().unwrap_or(MAIN)
+    }
+
+    /// Refuses an agent that nobody knows. Whoever takes an entry out may have removed it, and another server has
+    /// agents of its own.
+    fn check_agent(&self, global: &Global, target: &Target) -> Result<()> {
+        if self.agent() != MAIN && !self.remove && matches!(target.maker, Maker::Here) {
+            known_agent(global, &context::configuration(global)?, self.agent())?;
+        }
+        Ok(())
+    }
+
+    /// What stands for the token in a file that is as it should be, which `text` may be.
+    fn held<'a>(&self, target: &Target, text: &'a str) -> Result<Cow<'a, str>> {
+        Ok(match (target.token, &target.maker) {
+            (Token::InFile, Maker::Elsewhere(name)) => self.given(target, name)?.into(),
+            (Token::Asks, _) => vscode::mark(text).unwrap_or(TOKEN).into(),
+            (Token::None | Token::Variable(..) | Token::InFile, _) => TOKEN.into(),
+        })
     }
 
     /// What a client needs that keeps the token of a server elsewhere in its file.
-    fn given(&self, target: &Target) -> Result<Option<String>> {
-        let (Token::InFile, Maker::Elsewhere(name)) = (target.token, &target.maker) else {
-            return Ok(None);
-        };
+    fn given(&self, target: &Target, name: &str) -> Result<String> {
         let is_token = |text: &String| {
             text.starts_with("tg_")
                 && text.chars().all(|one| one.is_ascii_alphanumeric() || "_-".contains(one))
         };
-        let token = config::environment(name).filter(is_token).with_context(|| {
+        config::environment(name).filter(is_token).with_context(|| {
             format!(
                 "{} keeps the token in its file, and {name} holds none; {}, and set {name} to it for this command",
                 target.title,
                 self.how_to_make()
             )
-        })?;
-        Ok(Some(token))
+        })
     }
 
     fn how_to_make(&self) -> String {
@@ -290,53 +314,90 @@ impl Connect {
 
     async fn put(&self, global: &Global, target: &Target) -> Result<ExitCode> {
         let found = Found::read(&target.path)?;
-        let given = self.given(target)?;
-        let given = given.as_deref().unwrap_or(TOKEN);
-        let new = self.changed(target, &found, given)?;
-        if new == found.text {
-            output::line(format_args!("{} is connected already.", target.title));
-            if target.token != Token::None && matches!(target.maker, Maker::Here) {
-                output::note(
-                    "If its token is lost: `--remove`, and connect again, makes a new one.",
-                );
-            }
+        let held = self.held(target, &found.text)?;
+        let is_there = self.changed(target, &found, &held)? == found.text;
+        let name = self.client.client().name;
+        if is_there && (!target.makes() || token::lives(global, name, self.agent()).await?) {
+            say_there(target);
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.agrees(&found, &new)? {
+        let held = match target.token {
+            // A client that asks remembers the answer by what it asks for.
+            Token::Asks => ItemId::random().short().to_owned().into(),
+            Token::None | Token::Variable(..) | Token::InFile => held,
+        };
+        if !self.agrees(&found, &self.changed(target, &found, &held)?)? {
             return Ok(ExitCode::FAILURE);
         }
         if self.hook {
             // Without the folder the hook would block every call.
             context::journal(global)?;
         }
-        let name = self.client.client().name;
-        let made = match (target.token, &target.maker) {
-            (Token::None, _) | (_, Maker::Elsewhere(_)) => None,
-            (Token::Variable(..) | Token::Asks | Token::InFile, Maker::Here) => {
-                Some(token::make(global, name, self.agent()).await?)
-            }
-        };
-        let secret = made.as_ref().map_or(given, |made| made.secret.reveal());
-        let holds = if target.token == Token::InFile { Holds::Secret } else { Holds::Nothing };
-        let written =
-            self.changed(target, &found, secret).and_then(|new| found.replace(&new, holds));
-        let copy = match (written, &made) {
-            (Ok(copy), _) => copy,
-            (Err(error), Some(made)) => {
-                token::discard(global, made).await?;
-                return Err(error);
-            }
-            (Err(error), None) => return Err(error),
-        };
-        if let Some(made) = &made {
-            token::end(global, name, self.agent(), Some(&made.id)).await?;
-        }
+        let (made, copy) = self.write(global, (target, &found), &held).await?;
         say_done(target, &found.path, copy.as_deref());
         match &target.maker {
-            Maker::Here => say_token(target.token, secret),
+            Maker::Here => {
+                let secret = made.as_ref().map(|made| made.secret.reveal());
+                say_token(target.token, secret.unwrap_or_default());
+            }
             Maker::Elsewhere(name) => self.say_no_token(target.token, name),
         }
+        // Only now: a token that was not shown is lost.
+        self.end_old(global, (target, &found), made.as_ref()).await?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Makes the token, if there is to be one, and writes the file; gives the name of the copy too.
+    async fn write(
+        &self,
+        global: &Global,
+        (target, found): (&Target, &Found),
+        held: &str,
+    ) -> Result<(Option<Made>, Option<PathBuf>)> {
+        let made = if target.makes() {
+            Some(token::make(global, self.client.client().name, self.agent()).await?)
+        } else {
+            None
+        };
+        let (held, holds) = match (target.token, &made) {
+            (Token::InFile, Some(made)) => (made.secret.reveal(), Holds::Secret),
+            (Token::InFile, None) => (held, Holds::Secret),
+            (Token::None | Token::Variable(..) | Token::Asks, _) => (held, Holds::Nothing),
+        };
+        let written = self
+            .changed(target, found, held)
+            .and_then(|new| if new == found.text { Ok(None) } else { found.replace(&new, holds) });
+        match (written, made) {
+            (Ok(copy), made) => Ok((made, copy)),
+            (Err(error), Some(made)) => {
+                token::discard(global, &made).await?;
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// Ends the tokens that nothing uses any more: those for the same agent if there is a new one, and that of the
+    /// entry that was there, whoever it was for.
+    async fn end_old(
+        &self,
+        global: &Global,
+        (target, found): (&Target, &Found),
+        made: Option<&Made>,
+    ) -> Result<()> {
+        let client = self.client.client();
+        let reached = !self.hook
+            && target.format.reaches(&found.text, client.path).is_ok_and(|reached| reached);
+        let whose = match (reached, made) {
+            (true, _) => Whose::Anybody,
+            (false, Some(_)) => Whose::Agent(self.agent()),
+            (false, None) => return Ok(()),
+        };
+        let kept = made.map(|made| &made.id);
+        if token::end(global, client.name, whose, kept).await? > 0 {
+            output::note("The token it had before works no more.");
+        }
+        Ok(())
     }
 
     /// What is to be done about the token of a server elsewhere.
@@ -354,29 +415,23 @@ impl Connect {
         let found = Found::read(&target.path)?;
         let edits = (target.edits)(TOKEN);
         let more =
-            if self.client == ClientName::Vscode { vec![vscode::input()] } else { Vec::new() };
+            if self.client == ClientName::Vscode { vec![vscode::inputs()] } else { Vec::new() };
         let all: Vec<_> = edits.into_iter().chain(more).collect();
         let new = target.format.take(&found.text, &all);
         let new = new.map_err(|mistake| self.refusal(target, &found, &mistake))?;
         if new == found.text {
             output::line(format_args!("{} is not connected.", target.title));
-            return Ok(ExitCode::SUCCESS);
-        }
-        if !self.agrees(&found, &new)? {
+        } else if self.agrees(&found, &new)? {
+            let copy = found.replace(&new, Holds::Nothing)?;
+            say_taken(target, copy.as_deref());
+        } else {
             return Ok(ExitCode::FAILURE);
         }
-        let copy = found.replace(&new, Holds::Nothing)?;
-        let copy = copy
-            .map(|copy| format!(" What was there is in `{}`.", visible(&copy.to_string_lossy())));
-        output::line(format_args!(
-            "{} is not connected any more.{}",
-            target.title,
-            copy.unwrap_or_default()
-        ));
-        let name = self.client.client().name;
-        let ended =
-            if self.hook { 0 } else { token::end(global, name, self.agent(), None).await? };
-        if ended > 0 {
+        if self.hook {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (name, whose) = (self.client.client().name, Whose::Agent(self.agent()));
+        if token::end(global, name, whose, None).await? > 0 {
             output::line("Its token works no more.");
         }
         Ok(ExitCode::SUCCESS)
@@ -406,7 +461,15 @@ impl Connect {
     /// Shows the change, and asks.
     fn agrees(&self, found: &Found, new: &str) -> Result<bool> {
         let path = visible(&found.path.to_string_lossy());
-        output::line(format_args!("{path}:\n{}", diff(&found.text, new, output::paint())));
+        if found.text == new {
+            let (title, agent) = (self.client.client().title, visible(self.agent()));
+            output::line(format_args!(
+                "{title} is connected, and has no token for `{agent}`: a new one is made, and any older one \
+                 of {title} ends."
+            ));
+        } else {
+            output::line(format_args!("{path}:\n{}", diff(&found.text, new, output::paint())));
+        }
         if self.yes {
             return Ok(true);
         }
@@ -421,35 +484,6 @@ impl Connect {
             output::line("Nothing was changed.");
         }
         Ok(agreed)
-    }
-}
-
-fn say_done(target: &Target, path: &Path, copy: Option<&Path>) {
-    let kept =
-        copy.map(|copy| format!(" What was there is in `{}`.", visible(&copy.to_string_lossy())));
-    output::line(format_args!(
-        "{} is connected by `{}`.{} {}",
-        target.title,
-        visible(&path.to_string_lossy()),
-        kept.unwrap_or_default(),
-        target.then
-    ));
-}
-
-fn say_token(token: Token, secret: &str) {
-    match token {
-        Token::None => {}
-        Token::InFile => output::note("Its token is in the file, which only you can read."),
-        Token::Variable(..) => {
-            output::line(secret);
-            output::note(format_args!(
-                "This is its token, kept nowhere: set {VARIABLE} to it where the client starts."
-            ));
-        }
-        Token::Asks => {
-            output::line(secret);
-            output::note("This is its token, kept nowhere: the client asks for it once.");
-        }
     }
 }
 
@@ -485,31 +519,6 @@ fn text_of(path: &Path) -> Result<String> {
     text.with_context(|| format!("`{}` is not UTF-8, which no client can read", path.display()))
 }
 
-/// What would change, line by line, with nothing hidden in it.
-fn diff(before: &str, after: &str, paint: Paint) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    let lines = diff.unified_diff().context_radius(3).to_string();
-    let lines = lines.lines().map(|line| {
-        let (sign, code) = line.split_at_checked(1).unwrap_or((line, ""));
-        let text = format!("{}{}", visible(sign), visible_code(&masked(code)));
-        match (paint, sign) {
-            (Paint::Coloured, "+") => format!("\x1b[32m{text}\x1b[0m\n"),
-            (Paint::Coloured, "-") => format!("\x1b[31m{text}\x1b[0m\n"),
-            (Paint::Coloured | Paint::Plain, _) => format!("{text}\n"),
-        }
-    });
-    lines.collect()
-}
-
-/// Without the token that a line may hold.
-fn masked(line: &str) -> String {
-    let Some((before, after)) = line.split_once("Bearer ") else { return line.to_owned() };
-    let end = after.find(['"', '\'']).unwrap_or(after.len());
-    let (token, rest) = after.split_at_checked(end).unwrap_or((after, ""));
-    let shown = if token.starts_with('$') || token == TOKEN { token } else { "…" };
-    format!("{before}Bearer {shown}{rest}")
-}
-
 /// What belongs into the settings of Claude Code to have it ask `toolgate hook`.
 pub(super) fn hook_snippet(
     global: &Global,
@@ -528,5 +537,7 @@ pub(super) fn hook_snippet(
         agent,
         workspace,
     };
-    snippet(&connect.target(global)?)
+    let target = connect.target(global)?;
+    connect.check_agent(global, &target)?;
+    snippet(&target)
 }

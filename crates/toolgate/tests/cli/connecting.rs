@@ -120,6 +120,78 @@ fn a_client_is_connected_once_and_let_go_again() {
     }
 }
 
+/// goose adds what is missing, and writes all of it in its own form.
+#[test]
+fn goose_is_connected_also_after_it_wrote_its_file_anew() {
+    let machine = Machine::new();
+    let file = machine.path("config/goose/config.yaml");
+    assert_eq!(machine.run(&["connect", "goose", "--yes"]).code, 0);
+    let rewritten = format!(
+        "extensions:\n  toolgate:\n    enabled: true\n    type: stdio\n    name: toolgate\n    \
+         description: Tools behind the Toolgate gate\n    cmd: {}\n    args:\n    - mcp\n    envs: {{}}\n    \
+         env_keys: []\n    timeout: 300\n    bundled: null\n    available_tools: []\n",
+        own()
+    );
+    put(&file, &rewritten);
+    let again = machine.run(&["connect", "goose", "--yes"]);
+    assert!(again.stdout.contains("is connected already"), "{again:?}");
+    assert_eq!(text(&file), rewritten);
+    let other = machine.run(&["connect", "goose", "--yes", "--workspace", "."]);
+    assert_eq!(other.code, 0, "{other:?}");
+    assert!(text(&file).contains("available_tools: []"), "{}", text(&file));
+    assert_eq!(machine.run(&["connect", "goose", "--remove", "--yes"]).code, 0);
+    assert_eq!(text(&file), "extensions: {}\n");
+}
+
+/// Codex refuses its whole file for a key that does not belong to the kind of server.
+#[test]
+fn no_key_is_left_that_is_for_the_other_way_to_reach_a_server() {
+    let (machine, file) = serving("home/.codex/config.toml", "");
+    let own = "[mcp_servers.toolgate]\nenabled = true\nstartup_timeout_sec = 9\n";
+    for (before, more, gone) in [
+        (
+            "command = \"x\"\nargs = []\ncwd = \"/\"\nenv_vars = [\"A\"]\n[mcp_servers.toolgate.env]\nB = \"1\"\n",
+            &["--http"][..],
+            "command args cwd env_vars env",
+        ),
+        (
+            "url = \"https://x\"\nauth = \"oauth\"\nbearer_token = \"t\"\nbearer_token_env_var = \"T\"\n\
+             oauth_resource = \"r\"\nhttp_headers_helper = \"h\"\nhttp_headers = { A = \"a\" }\n\
+             env_http_headers = { B = \"B\" }\n[mcp_servers.toolgate.oauth]\nclient_id = \"c\"\n",
+            &[],
+            "url auth bearer_token bearer_token_env_var oauth oauth_resource http_headers_helper http_headers env_http_headers",
+        ),
+    ] {
+        put(&file, &format!("{own}{before}"));
+        let ran = machine.run(&[&["connect", "codex", "--yes"], more].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let now: toml::Table = text(&file).parse().unwrap();
+        let entry = now["mcp_servers"]["toolgate"].as_table().unwrap();
+        for key in gone.split(' ') {
+            assert!(!entry.contains_key(key), "{key}: {}", text(&file));
+        }
+        assert_eq!(entry["startup_timeout_sec"].as_integer(), Some(9), "what was added stays");
+    }
+}
+
+/// Claude Code's first versions had another file, which it reads still if it is there.
+#[test]
+fn an_old_file_of_claude_code_is_changed_if_that_is_what_it_reads() {
+    let machine = Machine::new();
+    let (old, usual) =
+        (machine.path("home/.claude/.config.json"), machine.path("home/.claude.json"));
+    let connect = || assert_eq!(machine.run(&["connect", "claude-code", "--yes"]).code, 0);
+    let is_in = |path: &Path| path.exists() && text(path).contains("\"toolgate\"");
+    put(&usual, "{}\n");
+    put(&old, "");
+    connect();
+    assert_eq!((is_in(&old), is_in(&usual)), (false, true), "an empty one does not count");
+    put(&usual, "{}\n");
+    put(&old, "{\"numStartups\": 1}\n");
+    connect();
+    assert_eq!((is_in(&old), is_in(&usual)), (true, false));
+}
+
 #[test]
 fn what_is_printed_is_what_a_new_file_holds() {
     for (client, file, _, _) in CLIENTS {
@@ -136,7 +208,7 @@ fn what_is_printed_is_what_a_new_file_holds() {
 
 #[test]
 fn what_is_given_to_connect_holds_for_the_server() {
-    let machine = Machine::new();
+    let machine = Machine::configured("[agents.scribe]\n");
     let data = machine.path("elsewhere").display().to_string();
     let args =
         ["--data", &data, "connect", "cursor", "--print", "--agent", "scribe", "--workspace", "."];
@@ -183,6 +255,7 @@ fn a_broken_file_is_named_with_its_line_and_left_alone() {
             "extensions:\n  a:\n    b: 1\nextensions:\n",
             ":4:1: ",
         ),
+        ("goose", "config/goose/config.yaml", "a: \"b\nextensions: c\"\n", ":1:1: "),
         ("openclaw", "home/.openclaw/openclaw.json", "{\n  a: 1\n  b: 2\n}\n", ":3:3: "),
     ] {
         let machine = Machine::new();
@@ -218,7 +291,8 @@ fn a_link_stays_and_what_it_leads_to_is_changed() {
 
 #[test]
 fn many_at_once_lose_nothing() {
-    let machine = Machine::new();
+    let machine =
+        Machine::configured("[agents]\na0 = {}\na1 = {}\na2 = {}\na3 = {}\na4 = {}\na5 = {}\n");
     let file = machine.path("home/.claude.json");
     put(&file, "{\"mine\": 1}\n");
     let all: Vec<_> = (0..6)
@@ -242,7 +316,7 @@ const URL: &str = "http://127.0.0.1:7717/mcp";
 
 /// A machine on which a server runs at [`URL`], and the file of a client on it.
 fn serving(file: &str, before: &str) -> (Machine, PathBuf) {
-    let machine = Machine::new();
+    let machine = Machine::configured("[agents.scribe]\n");
     put(&machine.path("data/toolgate/listening"), "127.0.0.1:7717");
     let file = machine.path(file);
     put(&file, before);
@@ -340,6 +414,132 @@ fn only_the_token_of_this_client_and_agent_ends() {
     assert_eq!((connect(&["--agent", "scribe", "--remove"]).code, count()), (0, 4));
 }
 
+#[test]
+fn another_agent_gets_a_token_of_its_own_and_the_older_one_ends() {
+    for (client, file, before) in reaching() {
+        let (machine, file) = serving(file, before);
+        let connect = |more: &[&str]| machine.run(&[&["connect", client, "--http"], more].concat());
+        let name = |agent: &str| format!("{client} as {agent} (toolgate connect)");
+        assert_eq!(connect(&["--yes"]).code, 0, "{client}");
+        let first = text(&file);
+        let ran = connect(&["--agent", "scribe"]);
+        assert!(ran.code == 2 && ran.stderr.contains("no terminal"), "{client}: {ran:?}");
+        assert_eq!((working(&machine), text(&file)), (vec![name("main")], first.clone()));
+        let ran = connect(&["--agent", "scribe", "--yes"]);
+        assert_eq!(ran.code, 0, "{client}: {ran:?}");
+        assert_eq!(working(&machine), [name("scribe")], "{client}: {ran:?}");
+        let shown = ran.stdout.lines().any(|line| line.starts_with("tg_"));
+        // Where the token, or what it is remembered by, is in the file, that is another one.
+        assert_eq!(shown, client != "zed", "{client}: {ran:?}");
+        assert_eq!(text(&file) != first, ["vscode", "zed"].contains(&client), "{client}");
+        let ran = connect(&["--agent", "scribe", "--yes"]);
+        assert!(ran.stdout.contains("is connected already"), "{client}: {ran:?}");
+        assert_eq!(working(&machine), [name("scribe")], "{client}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_token_ends_with_the_entry_that_needed_it() {
+    for (client, file, before) in reaching() {
+        let (machine, file) = serving(file, before);
+        let connect = |more: &[&str]| machine.run(&[&["connect", client, "--yes"], more].concat());
+        let count = || working(&machine).len();
+        assert_eq!((connect(&["--http"]).code, count()), (0, 1), "{client}");
+        assert_eq!((connect(&[]).code, count()), (0, 0), "{client}: it starts a program now");
+        assert_eq!((connect(&["--http", "--agent", "scribe"]).code, count()), (0, 1), "{client}");
+        assert_eq!((connect(&[]).code, count()), (0, 0), "{client}: whoever it was for");
+        assert_eq!((connect(&["--http"]).code, count()), (0, 1), "{client}");
+        put(&file, before);
+        let ran = connect(&["--http", "--remove"]);
+        assert!(ran.stdout.contains("is not connected"), "{client}: {ran:?}");
+        assert_eq!(count(), 0, "{client}: somebody had taken the entry out by hand");
+        assert_eq!(text(&file), before, "{client}");
+    }
+}
+
+/// It remembers what it was told by the name it asked with.
+#[test]
+fn vscode_asks_again_for_another_token() {
+    let (machine, file) = serving("config/Code/User/mcp.json", "{}\n");
+    let held = || -> Value { serde_json::from_str(&text(&file)).unwrap() };
+    let mut seen = Vec::new();
+    for (address, token) in [("--http", &[][..]), ("--http", &[]), ("--url", &["https://host/mcp"])]
+    {
+        let args = [&["connect", "vscode", "--yes", address], token].concat();
+        assert_eq!(machine.run(&args).code, 0);
+        let now = held();
+        let inputs = now["inputs"].as_array().unwrap();
+        let id = inputs[0]["id"].as_str().unwrap().to_owned();
+        assert_eq!(inputs.len(), 1, "{now}");
+        let header = &now["servers"]["toolgate"]["headers"]["Authorization"];
+        assert_eq!(*header, format!("Bearer ${{input:{id}}}"));
+        assert!(!seen.contains(&id), "{id} is known already");
+        let again = machine.run(&args);
+        assert!(again.stdout.contains("is connected already"), "{again:?}");
+        seen.push(id);
+        if address == "--http" && seen.len() == 1 {
+            assert_eq!(machine.run(&["connect", "vscode", "--remove", "--yes"]).code, 0);
+            assert_eq!(held()["inputs"], json!([]));
+        }
+    }
+}
+
+#[test]
+fn a_new_token_is_shown_even_if_the_older_one_cannot_be_ended() {
+    let (machine, file) = serving("home/.codex/config.toml", "");
+    let folder = fs::File::open(file.parent().unwrap()).unwrap();
+    // Until this is let go it waits, with its token made.
+    folder.lock().unwrap();
+    let child = machine.start(&["connect", "codex", "--http", "--yes"]);
+    machine.until("a token is made", || !working(&machine).is_empty());
+    let data = machine.path("data/toolgate");
+    for one in fs::read_dir(&data).unwrap().map(|one| one.unwrap().path()) {
+        if one.to_string_lossy().contains("toolgate.db") {
+            fs::remove_file(one).unwrap();
+        }
+    }
+    fs::create_dir(data.join("toolgate.db")).unwrap();
+    folder.unlock().unwrap();
+    let ran = crate::helper::finish(child);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(text(&file).contains(URL), "{ran:?}");
+    assert!(ran.stdout.lines().any(|line| line.starts_with("tg_")), "{ran:?}");
+}
+
+#[test]
+fn an_agent_that_nobody_knows_is_refused() {
+    let (machine, file) = serving("home/.codex/config.toml", "");
+    assert_eq!(machine.run(&["agents", "add", "tester"]).code, 0);
+    for how in [&["--yes"][..], &["--print"], &["--http", "--yes"]] {
+        let connect =
+            |agent: &str| machine.run(&[&["connect", "codex", "--agent", agent], how].concat());
+        let ran = connect("scrib");
+        assert!(
+            ran.stderr.contains("there is no agent `scrib`; did you mean `scribe`?"),
+            "{ran:?}"
+        );
+        assert_eq!(
+            (ran.code, text(&file).as_str(), working(&machine).len()),
+            (2, "", 0),
+            "{how:?}"
+        );
+        for known in ["main", "scribe", "tester"] {
+            assert_eq!(connect(known).code, 0, "{known} {how:?}");
+        }
+        // Who was removed meanwhile can be taken out, and a server elsewhere has its own.
+        let ran = machine.run(&["connect", "codex", "--remove", "--yes", "--agent", "gone"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(
+            machine.run(&["connect", "codex", "--remove", "--yes", "--agent", "tester"]).code,
+            0
+        );
+        put(&file, "");
+    }
+    let elsewhere =
+        ["connect", "codex", "--url", "https://host/mcp", "--agent", "theirs", "--print"];
+    assert_eq!(machine.run(&elsewhere).code, 0);
+}
+
 /// A token made here would let whoever is there call tools here.
 #[test]
 fn a_server_elsewhere_gets_no_token_of_ours() {
@@ -365,7 +565,7 @@ fn a_server_elsewhere_gets_no_token_of_ours() {
             assert!(!said.contains("tg_"), "{client}: {said}");
             let (holds, says) = match client {
                 "zed" => ("Bearer tg_theirs", "only you can read"),
-                "vscode" => ("${input:toolgate-token}", "toolgate tokens add"),
+                "vscode" => ("${input:toolgate-token-", "toolgate tokens add"),
                 _ => ("OTHER", "toolgate tokens add"),
             };
             assert!(held.contains(holds) && said.contains(says), "{client}: {held}\n{said}");
@@ -431,8 +631,8 @@ fn an_address_is_an_address_and_nothing_else() {
 /// Advisory exec-038: what is given to a program stays one argument of its own, whatever is in it.
 #[test]
 fn what_is_written_is_a_program_and_its_arguments_one_by_one() {
-    let machine = Machine::new();
     let agent = "x; touch PWNED --config /tmp/evil";
+    let machine = Machine::configured(&format!("[agents.\"{agent}\"]\n"));
     let folder = "a b; touch PWNED";
     fs::create_dir(machine.path("workspace").join(folder)).unwrap();
     let print = |client: &str, more: &[&str]| {
@@ -541,20 +741,28 @@ fn the_guide_shows_what_is_written() {
                 let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
                 assert_eq!(value(&printed), value(shown), "{args:?}");
             }
-            // Keys without quotes are all that the guide makes use of.
-            "json5" => {
-                let bare =
-                    |text: &str| text.replace('"', "").split_whitespace().collect::<String>();
-                let sorted = |text: &str| {
-                    let mut letters: Vec<_> = bare(text).chars().collect();
-                    letters.sort_unstable();
-                    letters
-                };
-                assert_eq!(sorted(&printed), sorted(shown), "{args:?}");
-            }
+            "json5" => assert_eq!(json5(&printed), json5(shown), "{args:?}"),
             _ => assert_eq!(printed.trim_end(), shown, "{args:?}"),
         }
         examples += 1;
     }
     assert_eq!(examples, CLIENTS.len() + 1);
+}
+
+/// Keys without quotes are all that the guide makes use of.
+fn json5(text: &str) -> Value {
+    let mut quoted = String::new();
+    let (mut word, mut in_text) = (String::new(), false);
+    for letter in text.chars() {
+        in_text ^= letter == '"';
+        if !in_text && (letter.is_ascii_alphanumeric() || letter == '_') {
+            word.push(letter);
+            continue;
+        }
+        let quote = if letter == ':' && !word.is_empty() { "\"" } else { "" };
+        quoted.extend([quote, &word, quote]);
+        word.clear();
+        quoted.push(letter);
+    }
+    serde_json::from_str(&quoted).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Claude Desktop: `claude_desktop_config.json`.
 
 use super::{
-    client::{Client, NAME, Token, nothing, usual},
+    client::{Client, NAME, Token, nothing, usual, usual_stale},
     format::Format,
     json_tree::Dialect,
 };
@@ -13,6 +13,7 @@ pub(super) const CLIENT: Client = Client {
     file: |here| Ok(here.applications()?.join("Claude/claude_desktop_config.json")),
     path: &["mcpServers", NAME],
     entry: usual,
+    stale: usual_stale,
     more: nothing,
     token: Token::None,
     then: "Quit Claude Desktop and start it again.",

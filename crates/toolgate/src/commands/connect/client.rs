@@ -62,6 +62,8 @@ pub(super) struct Client {
     /// Where the entry stands in it.
     pub(super) path: &'static [&'static str],
     pub(super) entry: fn(&Server) -> Map<String, Value>,
+    /// Keys that would contradict the entry, if they are not among it.
+    pub(super) stale: fn(&Server) -> &'static [&'static str],
     /// What stands there besides.
     pub(super) more: fn(&Server) -> Vec<Edit>,
     pub(super) token: Token,
@@ -94,35 +96,25 @@ pub(super) enum Server {
 impl Client {
     /// All that is to stand in its file.
     pub(super) fn edits(&self, server: &Server) -> Vec<Edit> {
-        let entry = Edit::Entry { path: self.path, entry: (self.entry)(server), stale: STALE };
+        let (entry, stale) = ((self.entry)(server), (self.stale)(server));
+        let entry = Edit::Entry { path: self.path, entry, stale };
         (self.more)(server).into_iter().chain([entry]).collect()
     }
 
-    /// What `Authorization` says, if the token is `token`, and `variable` holds it.
+    /// What `Authorization` says, if the token, or what marks it, is `token`, and `variable` holds it.
     pub(super) fn authorization(&self, token: &str, variable: &str) -> String {
         match self.token {
             Token::Variable(before, after) => format!("Bearer {before}{variable}{after}"),
-            Token::Asks => format!("Bearer ${{input:{}}}", vscode::INPUT),
+            Token::Asks => vscode::authorization(token),
             Token::None | Token::InFile => format!("Bearer {token}"),
         }
     }
 }
 
 /// Keys that say how a server is reached: one way excludes the others.
-const STALE: &[&str] = &[
-    "args",
-    "bearer_token_env_var",
-    "cmd",
-    "command",
-    "env_http_headers",
-    "headers",
-    "http_headers",
-    "source",
-    "transport",
-    "type",
-    "uri",
-    "url",
-];
+pub(super) const fn usual_stale(_: &Server) -> &'static [&'static str] {
+    &["args", "command", "headers", "source", "transport", "type", "url"]
+}
 
 /// The entry that most clients agree on: a program, or an address with headers.
 pub(super) fn usual(server: &Server) -> Map<String, Value> {

@@ -1,7 +1,7 @@
 //! Cursor: `mcp.json`.
 
 use super::{
-    client::{Client, NAME, Token, nothing, usual},
+    client::{Client, NAME, Token, nothing, usual, usual_stale},
     format::Format,
     json_tree::Dialect,
 };
@@ -13,6 +13,7 @@ pub(super) const CLIENT: Client = Client {
     file: |here| Ok(here.home()?.join(".cursor/mcp.json")),
     path: &["mcpServers", NAME],
     entry: usual,
+    stale: usual_stale,
     more: nothing,
     token: Token::Variable("${env:", "}"),
     then: "Start Cursor again, and switch `toolgate` on among its MCP servers.",

@@ -61,6 +61,19 @@ impl Format {
         edits.iter().try_fold(text.to_owned(), |text, edit| self.take_one(&text, edit))
     }
 
+    /// Whether the entry at `path` is for a server that runs by itself.
+    pub(super) fn reaches(self, text: &str, path: &[&str]) -> Result<bool, Mistake> {
+        let has =
+            |entry: &Map<String, Value>| ["uri", "url"].iter().any(|key| entry.contains_key(*key));
+        Ok(match self {
+            Self::Json(dialect) => {
+                json::get(text, dialect, path)?.as_ref().and_then(Value::as_object).is_some_and(has)
+            }
+            Self::Toml => toml::has(text, path, "url")?,
+            Self::Yaml => yaml::get(text, path)?.as_ref().is_some_and(has),
+        })
+    }
+
     fn put_one(self, text: &str, edit: &Edit) -> Result<String, Mistake> {
         match (self, edit) {
             (Self::Json(dialect), Edit::Entry { path, entry, stale }) => {
@@ -85,7 +98,9 @@ impl Format {
             (Self::Toml, Edit::Entry { path, entry, stale }) => {
                 toml::put(text, path, (entry, stale))
             }
-            (Self::Yaml, Edit::Entry { path, entry, .. }) => yaml::put(text, path, entry),
+            (Self::Yaml, Edit::Entry { path, entry, stale }) => {
+                yaml::put(text, path, (entry, stale))
+            }
             (Self::Toml | Self::Yaml, Edit::Item { .. }) => {
                 Err(Mistake::new("a list is changed by hand in this format"))
             }

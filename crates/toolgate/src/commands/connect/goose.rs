@@ -22,6 +22,7 @@ pub(super) const CLIENT: Client = Client {
     },
     path: &["extensions", NAME],
     entry,
+    stale,
     more: nothing,
     token: Token::Variable("${", "}"),
     then: "Start a new session of goose.",
@@ -44,4 +45,9 @@ fn entry(server: &Server) -> Map<String, Value> {
         }),
     }));
     entry
+}
+
+/// A variable that an entry names must be set, or goose does not start it.
+const fn stale(_: &Server) -> &'static [&'static str] {
+    &["args", "cmd", "env_keys", "headers", "type", "uri"]
 }

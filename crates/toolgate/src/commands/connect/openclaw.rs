@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    client::{Client, NAME, Server, Token, nothing, usual},
+    client::{Client, NAME, Server, Token, nothing, usual, usual_stale},
     format::Format,
     json_tree::Dialect,
 };
@@ -25,6 +25,7 @@ pub(super) const CLIENT: Client = Client {
     },
     path: &["mcp", "servers", NAME],
     entry,
+    stale: usual_stale,
     more: nothing,
     token: Token::Variable("${", "}"),
     then: "OpenClaw sees it at once; `openclaw mcp list` shows it.",

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use server::NewSecret;
-use store::{NewToken, Scope, TokenKind};
+use store::{NewToken, Scope, Token, TokenKind};
 use tool::ItemId;
 use toolgate::Role;
 
@@ -34,28 +34,38 @@ pub(super) async fn make(global: &Global, client: &str, agent: &str) -> Result<M
     Ok(Made { id: made.id, secret })
 }
 
-/// Ends the tokens that were made here for a client and an agent, all but `kept`, and says how many there
-/// were.
+/// Which tokens of a client.
+#[derive(Clone, Copy)]
+pub(super) enum Whose<'a> {
+    /// Those for this agent.
+    Agent(&'a str),
+    /// Those for any.
+    Anybody,
+}
+
+/// Whether a token works that was made here for a client and an agent.
+pub(super) async fn lives(global: &Global, client: &str, agent: &str) -> Result<bool> {
+    if !context::data(global)?.is_dir() {
+        return Ok(false);
+    }
+    let all = context::db(global).await?.tokens(Some(OWNER)).await?;
+    Ok(all.iter().any(|token| is_ours(token, client, Whose::Agent(agent))))
+}
+
+/// Ends the tokens that were made here for a client, all but `kept`, and says how many there were.
 pub(super) async fn end(
     global: &Global,
     client: &str,
-    agent: &str,
+    whose: Whose<'_>,
     kept: Option<&ItemId>,
 ) -> Result<usize> {
     if !context::data(global)?.is_dir() {
         return Ok(0);
     }
-    let (db, name) = (context::db(global).await?, name(client, agent));
+    let db = context::db(global).await?;
     let mut ended = 0;
     for token in db.tokens(Some(OWNER)).await? {
-        // Somebody may have called another one the same.
-        let is_ours = token.new.name == name
-            && token.new.kind == TokenKind::Api
-            && token.new.agents.as_deref() == Some(&[agent.to_owned()])
-            && token.new.scopes.as_deref() == Some(&[Scope::Call])
-            && token.new.expires_at.is_none()
-            && token.revoked_at.is_none();
-        if is_ours
+        if is_ours(&token, client, whose)
             && kept != Some(&token.id)
             && db.revoke_token(&token.id, BY, context::now()).await?
         {
@@ -63,6 +73,21 @@ pub(super) async fn end(
         }
     }
     Ok(ended)
+}
+
+/// Whether a token works that was made here; somebody may have called another one the same.
+fn is_ours(token: &Token, client: &str, whose: Whose<'_>) -> bool {
+    let Some([agent]) = token.new.agents.as_deref() else { return false };
+    let is_theirs = match whose {
+        Whose::Agent(one) => one == agent,
+        Whose::Anybody => true,
+    };
+    is_theirs
+        && token.new.name == name(client, agent)
+        && token.new.kind == TokenKind::Api
+        && token.new.scopes.as_deref() == Some(&[Scope::Call])
+        && token.new.expires_at.is_none()
+        && token.revoked_at.is_none()
 }
 
 /// Ends a token that nobody has.

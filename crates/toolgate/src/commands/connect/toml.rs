@@ -63,6 +63,13 @@ pub(super) fn take(text: &str, path: &[&str]) -> Result<String, Mistake> {
     Ok(document.to_string())
 }
 
+/// Whether the table at `path` has this key.
+pub(super) fn has(text: &str, path: &[&str], key: &str) -> Result<bool, Mistake> {
+    let document = read(text)?;
+    let table = path.iter().try_fold(document.as_item(), |table, name| table.get(name));
+    Ok(table.is_some_and(|table| table.get(key).is_some()))
+}
+
 fn read(text: &str) -> Result<DocumentMut, Mistake> {
     text.parse().map_err(|error: toml_edit::TomlError| Mistake {
         offset: error.span().map_or(0, |span| span.start),

@@ -3,13 +3,17 @@
 use serde_json::{Value, json};
 
 use super::{
-    client::{Client, NAME, Server, Token, typed},
-    format::{Edit, Format},
+    client::{Client, NAME, Server, Token, typed, usual_stale},
+    format::{Edit, Format, TOKEN},
     json_tree::Dialect,
 };
 
-/// What it calls the token it asks for.
-pub(super) const INPUT: &str = "toolgate-token";
+/// What it calls a token it asks for, but for what marks that token: it remembers the answer by the whole name, and
+/// would send that of an older one.
+const INPUT: &str = "toolgate-token";
+
+/// How a header begins that has the answer.
+const BEFORE: &str = "Bearer ${input:";
 
 pub(super) const CLIENT: Client = Client {
     name: "vscode",
@@ -26,6 +30,7 @@ pub(super) const CLIENT: Client = Client {
     },
     path: &["servers", NAME],
     entry: typed,
+    stale: usual_stale,
     more,
     token: Token::Asks,
     then: "Visual Studio Code sees it at once; start `toolgate` with `MCP: List Servers`.",
@@ -33,20 +38,43 @@ pub(super) const CLIENT: Client = Client {
 
 /// The question for the token.
 fn more(server: &Server) -> Vec<Edit> {
-    match server {
-        Server::Program { .. } => Vec::new(),
-        Server::Http { .. } => vec![input()],
+    let Server::Http { authorization, .. } = server else { return Vec::new() };
+    let id = authorization.strip_prefix(BEFORE).and_then(|rest| rest.strip_suffix('}'));
+    vec![input(id.unwrap_or(INPUT))]
+}
+
+/// What `Authorization` says, if the token is marked by `mark`.
+pub(super) fn authorization(mark: &str) -> String {
+    if mark == TOKEN {
+        return format!("{BEFORE}{INPUT}}}");
     }
+    format!("{BEFORE}{INPUT}-{mark}}}")
+}
+
+/// What marks the token that a file has it ask for.
+pub(super) fn mark(text: &str) -> Option<&str> {
+    let (_, behind) = text.split_once(BEFORE)?;
+    let (id, _) = behind.split_once('}')?;
+    let mark = id.strip_prefix(INPUT)?.strip_prefix('-')?;
+    Some(mark).filter(|mark| mark.chars().all(|one| one.is_ascii_alphanumeric()))
+}
+
+/// Every question of ours.
+pub(super) fn inputs() -> Edit {
+    input(INPUT)
 }
 
 /// The answer is kept where it keeps secrets.
-pub(super) fn input() -> Edit {
+fn input(id: &str) -> Edit {
     let item = json!({
         "type": "promptString",
-        "id": INPUT,
+        "id": id,
         "description": "The token for Toolgate",
         "password": true
     });
-    let ours = |item: &Value| item.get("id").and_then(Value::as_str) == Some(INPUT);
+    let ours = |item: &Value| {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+        id.strip_prefix(INPUT).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
     Edit::Item { path: &["inputs"], item, ours }
 }

@@ -1,205 +1,230 @@
 //! Changes YAML where it stands, line by line: two levels of plain blocks, as this is the form in which
 //! the only client that has YAML writes its file. Anything else is left to its owner.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::{Map, Value};
 
-use super::format::Mistake;
+use super::{
+    format::Mistake,
+    yaml_lines::{File, Line, blanks, key},
+};
 
-/// Puts `entry` at `path`, which is a key within a key.
+/// Puts `entry` at `path`, which is a key within a key. Keys that somebody added to it stay, those in `stale` go.
 pub(super) fn put(
     text: &str,
     path: &[&str],
-    entry: &Map<String, Value>,
+    (entry, stale): (&Map<String, Value>, &[&str]),
 ) -> Result<String, Mistake> {
-    let [outer, name] = path else { return Err(Mistake::new("is not written in a known way")) };
+    let (outer, name) = keys_of(path)?;
     let file = File::read(text)?;
-    let newline = file.newline;
-    let Some(section) = file.section(outer)? else {
-        let start = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
-        let block = block(name, entry, "  ").join(newline);
-        return Ok(format!("{text}{start}{outer}:{newline}{block}{newline}"));
-    };
-    let indent = section.indent.clone().unwrap_or_else(|| "  ".to_owned());
-    let new = block(name, entry, &indent);
-    let mut lines: Vec<String> = file.lines.iter().map(|line| (*line).to_owned()).collect();
-    let Some(range) = file.child(&section, name) else {
-        if let Some(head) = lines.get_mut(section.line).filter(|_| section.is_empty_flow) {
-            head.replacen("{}", "", 1).trim_end().clone_into(head);
+    if let Some(found) = Found::of(&file, outer, name)? {
+        return found.replaced(&file, (outer, name), (entry, stale));
+    }
+    // At its end a text of several lines is another one with a new line behind it.
+    if !text.ends_with('\n') && file.kinds.last() == Some(&Line::Text) {
+        return Err(file.mistake(file.lines.len(), "a line must end before another one begins"));
+    }
+    let new = match file.section(outer)? {
+        None => {
+            let start = if text.is_empty() || text.ends_with('\n') { "" } else { file.newline };
+            let block = block(name, entry, "  ").join(file.newline);
+            format!("{text}{start}{outer}:{}{block}{}", file.newline, file.newline)
         }
-        lines.splice(section.end..section.end, new);
-        return Ok(file.joined(&lines));
+        Some(section) => {
+            let indent = section.indent.clone().unwrap_or_else(|| "  ".to_owned());
+            let mut lines = owned(&file.lines);
+            if let Some(head) = lines.get_mut(section.line).filter(|_| section.is_empty_flow) {
+                head.replacen("{}", "", 1).trim_end().clone_into(head);
+            }
+            lines.splice(section.end..section.end, block(name, entry, &indent));
+            file.joined(&lines)
+        }
     };
-    let old = lines.get(range.clone()).unwrap_or_default();
-    if old == new.as_slice() {
-        return Ok(text.to_owned());
-    }
-    let known = |line: &String| {
-        let key = line.trim_start().split(':').next().unwrap_or_default();
-        key == *name || OWN.contains(&key) || line.trim_start().starts_with("- ")
-    };
-    if !old.iter().all(known) {
-        let message = format!("`{outer}.{name}` holds more than Toolgate wrote");
-        return Err(Mistake { offset: file.offset(range.start), message });
-    }
-    lines.splice(range, new);
-    Ok(file.joined(&lines))
+    only(text, new, (outer, name))
 }
 
 /// Removes what is at `path`, if it is there.
 pub(super) fn take(text: &str, path: &[&str]) -> Result<String, Mistake> {
-    let [outer, name] = path else { return Err(Mistake::new("is not written in a known way")) };
+    let (outer, name) = keys_of(path)?;
     let file = File::read(text)?;
     let Some(section) = file.section(outer)? else { return Ok(text.to_owned()) };
     let Some(range) = file.child(&section, name) else { return Ok(text.to_owned()) };
-    let mut lines: Vec<String> = file.lines.iter().map(|line| (*line).to_owned()).collect();
+    let mut lines = owned(&file.lines);
     lines.drain(range.clone());
     // A key with nothing beneath it would be nothing, which is no list of extensions.
-    let others = file.lines.iter().enumerate().skip(section.line + 1);
-    let mut others = others.take_while(|(at, _)| *at < section.end);
-    if !others.any(|(at, line)| !range.contains(&at) && is_content(line))
+    let mut others = file.saying(section.line + 1).take_while(|(at, _)| *at < section.end);
+    if !others.any(|(at, _)| !range.contains(&at))
         && let Some(head) = lines.get_mut(section.line)
     {
         *head = head.replacen(':', ": {}", 1);
     }
-    Ok(file.joined(&lines))
+    only(text, file.joined(&lines), (outer, name))
 }
 
-/// The keys of an entry as we write it.
-const OWN: &[&str] = &[
-    "args",
-    "bundled",
-    "cmd",
-    "description",
-    "enabled",
-    "env_keys",
-    "envs",
-    "headers",
-    "name",
-    "timeout",
-    "type",
-    "uri",
-    "Authorization",
-];
-
-struct File<'a> {
-    text: &'a str,
-    lines: Vec<&'a str>,
-    newline: &'static str,
+/// What is at `path`, as far as it is written in a known way.
+pub(super) fn get(text: &str, path: &[&str]) -> Result<Option<Map<String, Value>>, Mistake> {
+    let (outer, name) = keys_of(path)?;
+    Ok(Found::of(&File::read(text)?, outer, name)?.and_then(|found| found.says))
 }
 
-/// A key at the top, and what is beneath it.
-struct Section {
-    /// Where its key is.
-    line: usize,
-    /// Behind its last line.
-    end: usize,
-    /// The blanks before each key in it, if it has any.
-    indent: Option<String>,
-    /// Whether it is written as `{}`.
-    is_empty_flow: bool,
+fn keys_of<'a>(path: &[&'a str]) -> Result<(&'a str, &'a str), Mistake> {
+    let [outer, name] = path else { return Err(Mistake::new("is not written in a known way")) };
+    Ok((outer, name))
 }
 
-impl<'a> File<'a> {
-    fn read(text: &'a str) -> Result<Self, Mistake> {
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let lines: Vec<_> = text.lines().collect();
-        let file = Self { text, lines, newline };
-        for (number, line) in file.lines.iter().enumerate() {
-            let problem = if line.trim_start_matches(' ').starts_with('\t') {
-                "a tab, which YAML does not allow here"
-            } else if is_content(line) && !line.starts_with(' ') && !is_known_top(line, number) {
-                "this is not written in a known way"
-            } else {
-                continue;
-            };
-            return Err(Mistake { offset: file.offset(number), message: problem.to_owned() });
+fn owned(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// An entry that is there.
+struct Found {
+    range: std::ops::Range<usize>,
+    indent: String,
+    /// What it says, if all of it is written in a known way.
+    says: Option<Map<String, Value>>,
+}
+
+impl Found {
+    fn of(file: &File<'_>, outer: &str, name: &str) -> Result<Option<Self>, Mistake> {
+        let Some(section) = file.section(outer)? else { return Ok(None) };
+        let Some(range) = file.child(&section, name) else { return Ok(None) };
+        let says = fields(file, range.clone());
+        Ok(Some(Self { range, indent: section.indent.unwrap_or_default(), says }))
+    }
+
+    /// The text with `entry` in it; the same one if all of it is there, in whatever form.
+    fn replaced(
+        self,
+        file: &File<'_>,
+        (outer, name): (&str, &str),
+        (entry, stale): (&Map<String, Value>, &[&str]),
+    ) -> Result<String, Mistake> {
+        let Self { range, indent, says } = self;
+        let is_stale = |key: &str| stale.contains(&key) && !entry.contains_key(key);
+        if let Some(says) = &says
+            && entry.iter().all(|(key, value)| says.get(key) == Some(value))
+            && !says.iter().any(|(key, value)| is_stale(key) && !is_nothing(value))
+        {
+            return Ok(file.text.to_owned());
         }
-        Ok(file)
-    }
-
-    fn offset(&self, number: usize) -> usize {
-        self.text.split_inclusive('\n').take(number).map(str::len).sum()
-    }
-
-    fn section(&self, name: &str) -> Result<Option<Section>, Mistake> {
-        let mut found = self.lines.iter().enumerate().filter(|(_, line)| key(line) == Some(name));
-        let Some((line, head)) = found.next() else { return Ok(None) };
-        let refused = |at: usize, message: &str| {
-            let offset = self.offset(at);
-            Err(Mistake { offset, message: format!("`{name}` {message}") })
+        let is_commented = |at: usize| {
+            let line = file.lines.get(at).copied().unwrap_or_default();
+            file.kinds.get(at) == Some(&Line::Silent) && !line.trim().is_empty()
+                || line.contains(" #")
         };
-        if let Some((again, _)) = found.next() {
-            return refused(again, "stands here twice; keep one of them");
-        }
-        let behind = head.split_once(':').map_or("", |(_, rest)| rest);
-        let behind = behind.split(" #").next().unwrap_or_default().trim();
-        let is_empty_flow = behind == "{}";
-        if !is_empty_flow && !behind.is_empty() && !behind.starts_with('#') {
-            return refused(line, "is not written as a block");
-        }
-        let beneath = || self.lines.iter().enumerate().skip(line + 1);
-        let next = beneath().find(|(_, line)| is_content(line) && !line.starts_with(' '));
-        let limit = next.map_or(self.lines.len(), |(at, _)| at);
-        let inside =
-            beneath().take_while(|(at, _)| *at < limit).filter(|(_, line)| is_content(line));
-        let contents: Vec<_> = inside.collect();
-        let end = contents.last().map_or(line, |(at, _)| *at) + 1;
-        let indent = contents.first().map(|(_, line)| blanks(line).to_owned());
-        if contents.iter().any(|(_, line)| {
-            let own = indent.as_deref().unwrap_or_default().len();
-            let deep = blanks(line).len();
-            deep < own || (deep == own && key(line.trim_start()).is_none())
-        }) {
-            return refused(line, "is not written as a block of keys");
-        }
-        Ok(Some(Section { line, end, indent, is_empty_flow }))
-    }
-
-    /// The lines of one key of a section.
-    fn child(&self, section: &Section, name: &str) -> Option<std::ops::Range<usize>> {
-        let indent = section.indent.as_deref()?;
-        let inside = || self.lines.iter().enumerate().take(section.end).skip(section.line + 1);
-        let at_level = |line: &str| is_content(line) && blanks(line) == indent;
-        let (start, _) =
-            inside().find(|(_, line)| at_level(line) && key(line.trim_start()) == Some(name))?;
-        let next = inside().find(|(at, line)| *at > start && at_level(line));
-        let limit = next.map_or(section.end, |(at, _)| at);
-        // What stands right above the next key is about that.
-        let last = inside().rfind(|(at, line)| (start..limit).contains(at) && is_content(line));
-        Some(start..last.map_or(start, |(at, _)| at) + 1)
-    }
-
-    fn joined(&self, lines: &[String]) -> String {
-        let end = if self.text.ends_with('\n') || self.text.is_empty() { self.newline } else { "" };
-        lines.join(self.newline) + end
+        let Some(mut says) = says.filter(|_| !range.clone().any(is_commented)) else {
+            let message = format!("`{outer}.{name}` holds more than Toolgate wrote");
+            return Err(file.mistake(range.start, message));
+        };
+        says.retain(|key, _| !is_stale(key));
+        says.extend(entry.clone());
+        let mut lines = owned(&file.lines);
+        lines.splice(range, block(name, &says, &indent));
+        only(file.text, file.joined(&lines), (outer, name))
     }
 }
 
-fn is_content(line: &str) -> bool {
-    let line = line.trim();
-    !line.is_empty() && !line.starts_with('#')
+/// What goose writes where nothing is.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
-fn blanks(line: &str) -> &str {
-    let rest = line.trim_start_matches(' ');
-    line.get(..line.len() - rest.len()).unwrap_or_default()
+/// Makes sure, by reading both, that nothing but what is at a place has changed.
+fn only(before: &str, after: String, place: (&str, &str)) -> Result<String, Mistake> {
+    if rest(before, place)? == rest(&after, place)? {
+        return Ok(after);
+    }
+    Err(Mistake::new("cannot be changed without changing more"))
 }
 
-/// The key a line begins with, if it is written plainly or in quotes.
-fn key(line: &str) -> Option<&str> {
-    let (key, rest) = line.split_once(':')?;
-    let ends = rest.is_empty() || rest.starts_with([' ', '\r']);
-    let key = key.trim_end();
-    let bare = key.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
-    let bare = bare.or_else(|| key.strip_prefix('\'').and_then(|key| key.strip_suffix('\'')));
-    let key = bare.unwrap_or(key);
-    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    (ends && !key.is_empty() && key.chars().all(plain)).then_some(key)
+/// All lines that say something outside of what is at a place, and what they are.
+fn rest(text: &str, (outer, name): (&str, &str)) -> Result<Vec<(Line, String)>, Mistake> {
+    let file = File::read(text)?;
+    let section = file.section(outer)?;
+    let child = section.as_ref().and_then(|section| file.child(section, name)).unwrap_or_default();
+    let head = section.as_ref().map(|section| section.line);
+    let others = file.saying(0).filter(|(at, _)| !child.contains(at) && Some(*at) != head);
+    let kind = |at: usize| file.kinds.get(at).copied().unwrap_or(Line::Silent);
+    Ok(others.map(|(at, line)| (kind(at), line.to_owned())).collect())
 }
 
-/// Whether a line without blanks before it is a key, an item of a list, or the beginning.
-fn is_known_top(line: &str, number: usize) -> bool {
-    key(line).is_some() || line.starts_with("- ") || (line.trim_end() == "---" && number == 0)
+/// What an entry says, if all of it is written in a known way: values, lists of them, and keys with them.
+fn fields(file: &File<'_>, range: std::ops::Range<usize>) -> Option<Map<String, Value>> {
+    if range.clone().any(|at| file.is_text(at)) {
+        return None;
+    }
+    let end = range.end;
+    let mut lines = file.saying(range.start).take_while(|(at, _)| *at < end).map(|(_, line)| line);
+    // Behind the key itself nothing may stand.
+    lines.next()?.trim_end().strip_suffix(':')?;
+    let mut lines = lines.peekable();
+    let indent = blanks(lines.peek()?);
+    let mut all = Map::new();
+    while let Some(line) = lines.next() {
+        let name = key(line.trim_start()).filter(|_| blanks(line) == indent)?;
+        let value = line.split_once(':')?.1.trim();
+        let mut beneath = Vec::new();
+        let belongs = |line: &&str| blanks(line).len() > indent.len() || item(line).is_some();
+        while let Some(line) = lines.next_if(belongs) {
+            beneath.push(line);
+        }
+        let value = if beneath.is_empty() { scalar(value)? } else { inner(value, &beneath)? };
+        all.insert(name.to_owned(), value).is_none().then_some(())?;
+    }
+    Some(all)
+}
+
+/// A list, or keys with values.
+fn inner(value: &str, lines: &[&str]) -> Option<Value> {
+    let (first, own) = (lines.first()?, blanks(lines.first()?));
+    if !value.is_empty() || lines.iter().any(|line| blanks(line) != own) {
+        return None;
+    }
+    if item(first).is_some() {
+        return lines.iter().map(|line| scalar(item(line)?)).collect::<Option<_>>();
+    }
+    let field = |line: &&str| {
+        let (name, value) = line.trim_start().split_once(':')?;
+        key(line.trim_start())?;
+        Some((name.trim_matches(['"', '\'']).to_owned(), scalar(value.trim())?))
+    };
+    lines.iter().map(field).collect::<Option<Map<_, _>>>().map(Value::Object)
+}
+
+fn item(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("- ").map(str::trim)
+}
+
+/// A value on one line.
+fn scalar(text: &str) -> Option<Value> {
+    if let Some(inner) = text.strip_prefix('\'') {
+        let inner = inner.strip_suffix('\'')?.replace("''", "\0");
+        return (!inner.contains('\'')).then(|| inner.replace('\0', "'").into());
+    }
+    // In brackets and double quotes it is as in JSON, or not as we know it.
+    if text.starts_with(['"', '{', '[']) {
+        return serde_json::from_str(text).ok();
+    }
+    let is_plain = text.starts_with(|first: char| first.is_alphabetic() || "/_$".contains(first))
+        || text.starts_with("--");
+    match text {
+        "" | "~" | "null" => Some(Value::Null),
+        "true" => Some(true.into()),
+        "false" => Some(false.into()),
+        // What is one of the two to some, and a word to others.
+        _ if ["y", "n", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str()) => None,
+        _ if ["null", "true", "false"].contains(&text.to_lowercase().as_str()) => None,
+        _ if text.contains(" #") || text.contains(": ") || text.ends_with(':') => None,
+        _ if is_plain => Some(text.into()),
+        _ => text.parse::<i64>().ok().filter(|number| number.to_string() == text).map(Value::from),
+    }
 }
 
 /// An entry as lines, each text in quotes that JSON and YAML share.

@@ -1,7 +1,7 @@
 //! Zed: `settings.json`.
 
 use super::{
-    client::{Client, NAME, Token, nothing, usual},
+    client::{Client, NAME, Token, nothing, usual, usual_stale},
     format::Format,
     json_tree::Dialect,
     surroundings::System,
@@ -23,6 +23,7 @@ pub(super) const CLIENT: Client = Client {
     },
     path: &["context_servers", NAME],
     entry: usual,
+    stale: usual_stale,
     more: nothing,
     token: Token::InFile,
     then: "Zed sees it at once.",
