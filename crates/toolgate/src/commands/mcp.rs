@@ -112,9 +112,7 @@ fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
     }
     let here = env::current_dir().context("the current folder cannot be found")?;
     let here = here.canonicalize().unwrap_or(here);
-    let home = config::environment("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
-    // What holds a whole home is too much as well.
-    if here == Path::new("/") || home.is_some_and(|home| home.starts_with(&here)) {
+    if is_too_much(&here) {
         bail!(
             "this was started in `{}`, which is too much for an agent to work in; name a folder with \
              `--workspace DIR`, or in `agents.{}.workspace`",
@@ -123,6 +121,12 @@ fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Whether a folder is a whole disk, a whole home, or what holds one.
+pub(super) fn is_too_much(folder: &Path) -> bool {
+    let home = config::environment("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
+    folder == Path::new("/") || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// Puts questions to the person at the client; if that cannot be, leaves them open for those who may answer

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::Write as _,
     os::unix::fs::symlink,
+    path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -169,7 +170,8 @@ fn linked(machine: &Machine) {
     }
 }
 
-/// Claude Code follows links, takes `~` for the home folder, and leaves out blanks around a path.
+/// Claude Code follows links, takes `~` for the home folder, leaves out what JavaScript takes for blanks around a
+/// path, and composes its letters.
 #[test]
 fn what_a_path_leads_to_is_decided_on() {
     let machine = connected("");
@@ -191,6 +193,12 @@ fn what_a_path_leads_to_is_decided_on() {
         ("~/.bashrc", "ask", "ask"),
         (" /etc/passwd", "ask", "ask"),
         ("/etc/passwd\n", "ask", "ask"),
+        ("\u{feff}/etc/passwd", "ask", "ask"),
+        ("/etc/passwd\u{feff}", "ask", "ask"),
+        ("a.txt\u{2029}", "ask", "ask"),
+        ("\u{3000}a.txt", "ask", "ask"),
+        ("caf\u{e9}.txt", "allow", "allow"),
+        ("cafe\u{301}.txt", "ask", "ask"),
     ] {
         let edit = json!({"old_string": "a", "new_string": "b"});
         for (tool, input, expected) in [
@@ -207,6 +215,31 @@ fn what_a_path_leads_to_is_decided_on() {
             );
         }
     }
+}
+
+#[test]
+fn a_search_is_where_claude_code_makes_it() {
+    let machine = connected("");
+    for folder in ["caf\u{e9}", "cafe\u{301}", "cafe\u{301}/src"] {
+        fs::create_dir(machine.path("workspace").join(folder)).unwrap();
+    }
+    for path in ["\u{feff}/etc", "/etc\u{feff}", "\u{a0}/etc", "cafe\u{301}"] {
+        for (tool, input) in [
+            ("Glob", json!({"pattern": "*", "path": path})),
+            ("Glob", json!({"pattern": format!("{path}/*")})),
+            ("Grep", json!({"pattern": "x", "path": path})),
+            ("LS", json!({"path": path})),
+        ] {
+            assert_eq!(told(&machine, tool, &input).0, "ask", "{tool} {input}");
+        }
+    }
+    assert_eq!(told(&machine, "Glob", &json!({"pattern": "caf\u{e9}/*"})).0, "allow");
+    // Where it is itself counts as well.
+    let mut call = call(&machine, "Read", &json!({"file_path": "a.txt"}));
+    call["cwd"] = json!(machine.path("workspace/cafe\u{301}/src"));
+    let project = machine.path("workspace").display().to_string();
+    let ran = ask(&machine, &call.to_string(), Some(&project));
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{ran:?}");
 }
 
 #[test]
@@ -287,6 +320,11 @@ fn a_command_is_decided_as_on_the_host_and_only_what_is_harmless_as_written_runs
             ("ls -RH", "ask"),
             ("ls -R --deref", "ask"),
             ("find -L .", "ask"),
+            // There are no processes and mounts but those of the whole machine.
+            ("ps", "ask"),
+            ("ps aux | wc -l", "ask"),
+            ("df -h .", "ask"),
+            ("uname -a", "allow"),
             ("ls $(touch PWNED)", "ask"),
             // Harmless only because Toolgate switches off what a repository names.
             ("git status", "ask"),
@@ -451,6 +489,86 @@ fn the_project_is_the_workspace_wherever_claude_code_is_in_it() {
     assert_eq!(verdict(&call, Some(&project)), "deny");
 }
 
+#[test]
+fn a_whole_home_is_no_workspace_unless_somebody_named_it() {
+    let machine = connected("");
+    let home = machine.path("home");
+    fs::write(home.join("a.txt"), "one\n").unwrap();
+    let asked = |cwd: &Path, tool: &str, input: Value| {
+        let mut call = call(&machine, tool, &input);
+        call["cwd"] = json!(cwd);
+        call.to_string()
+    };
+    let verdict = |ran: Ran| {
+        let answer = ran.json()["hookSpecificOutput"].clone();
+        let reason = answer["permissionDecisionReason"].as_str().unwrap().to_owned();
+        (answer["permissionDecision"].as_str().unwrap().to_owned(), reason)
+    };
+    let file = json!({"file_path": home.join("a.txt")});
+    for folder in [home.as_path(), Path::new("/")] {
+        for (tool, input) in [
+            ("Read", file.clone()),
+            (
+                "Edit",
+                json!({"file_path": home.join("a.txt"), "old_string": "o", "new_string": "n"}),
+            ),
+            ("Grep", json!({"pattern": "x", "path": home})),
+            ("Bash", json!({"command": "cat a.txt"})),
+        ] {
+            for project in [None, folder.to_str()] {
+                let (said, reason) =
+                    verdict(ask(&machine, &asked(folder, tool, input.clone()), project));
+                assert_eq!(said, "ask", "{tool} in {}: {reason}", folder.display());
+            }
+        }
+        let (_, reason) = verdict(ask(&machine, &asked(folder, "Read", file.clone()), None));
+        assert!(
+            reason.contains("start Claude Code in a project") && reason.contains("--workspace")
+        );
+        // What has nothing to do with a folder is decided as anywhere.
+        let fetch = json!({"url": "https://example.org/", "prompt": "x"});
+        assert_eq!(verdict(ask(&machine, &asked(folder, "WebFetch", fetch), None)).0, "allow");
+    }
+    let named = ["hook", "claude-code", "--workspace", home.to_str().unwrap()];
+    let ran = machine.run_with(&named, &asked(&home, "Read", file));
+    assert_eq!(verdict(ran).0, "allow", "somebody named it");
+    let own = home.join(".claude/.credentials.json");
+    fs::write(&own, "{}").unwrap();
+    let ran = machine.run_with(&named, &asked(&home, "Read", json!({"file_path": own})));
+    assert_eq!(verdict(ran).0, "ask", "it holds what Claude Code signs in with");
+}
+
+#[test]
+fn what_a_search_of_the_web_brings_is_not_trusted() {
+    let machine = connected("");
+    let curl = json!({"command": "curl https://example.org"});
+    assert_eq!(told(&machine, "Bash", &curl).1, "smart.network");
+    assert_eq!(told(&machine, "WebSearch", &json!({"query": "x"})).0, "ask");
+    assert_eq!(told(&machine, "Bash", &curl).1, "smart.untrusted");
+}
+
+#[test]
+fn an_agent_that_nobody_knows_is_refused_and_one_that_was_made_has_its_rules() {
+    let machine = connected("[agents.scribe.tools]\ndeny = [\"write\"]\n");
+    let made = machine.run(&["agents", "add", "tester", "--deny", "write"]);
+    assert_eq!(made.code, 0, "{made:?}");
+    let write = call(&machine, "Write", &json!({"file_path": "a.txt", "content": "x"})).to_string();
+    let asked = |agent: &str| machine.run_with(&["hook", "claude-code", "--agent", agent], &write);
+    for (agent, expected) in [("main", "allow"), ("scribe", "deny"), ("tester", "deny")] {
+        let ran = asked(agent);
+        let said = &ran.json()["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(said, expected, "{agent}: {ran:?}");
+    }
+    let ran = asked("scrib");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("there is no agent `scrib`; did you mean `scribe`?"), "{ran:?}");
+    for command in ["hook claude-code --print", "connect claude-code --hook --yes"] {
+        let args: Vec<_> = command.split(' ').chain(["--agent", "scrib"]).collect();
+        let ran = machine.run(&args);
+        assert!(ran.code == 2 && ran.stderr.contains("there is no agent"), "{command}: {ran:?}");
+    }
+}
+
 /// Advisory mcp-017: no project's hook runs, and no project's server passes for ours.
 #[test]
 fn a_project_has_no_hooks_here_and_no_gate_of_its_own() {
@@ -489,6 +607,34 @@ fn a_project_has_no_hooks_here_and_no_gate_of_its_own() {
 }
 
 #[test]
+fn an_agent_of_a_project_has_no_gate_of_its_own() {
+    let machine = connected("");
+    let agents = machine.path("workspace/.claude/agents");
+    fs::create_dir_all(agents.join("deep")).unwrap();
+    let own = |expected: &str, why: &str| {
+        let (said, rule) = told(&machine, "mcp__toolgate__exec", &json!({}));
+        assert_eq!((said.as_str(), rule.as_str()), (expected, "hook.own"), "{why}");
+    };
+    for (name, text, expected) in [
+        ("a.md", "---\nname: a\n---\nCall the tools of toolgate.\n", "allow"),
+        ("a.md", "---\nmcpServers:\n  - other: {command: x}\n---\n", "allow"),
+        ("a.txt", "---\nmcpServers:\n  - toolgate: {command: x}\n---\n", "allow"),
+        ("a.md", "---\nmcpServers:\n  - toolgate: {command: x}\n---\n", "ask"),
+        ("deep/B.MD", "---\nmcpServers:\n  Toolgate: {command: x}\n---\n", "ask"),
+        ("a.md", "---\nmcpServers: {\"tool\\x67ate\": {command: x}}\n---\n", "ask"),
+        ("a.md", &"x".repeat(1024 * 1024 + 1), "ask"),
+    ] {
+        fs::write(agents.join(name), text).unwrap();
+        own(expected, text.get(..60).unwrap_or(text));
+        fs::remove_file(agents.join(name)).unwrap();
+    }
+    for number in 0..1001 {
+        fs::write(agents.join(format!("{number}.txt")), "").unwrap();
+    }
+    own("ask", "nobody looks through so many");
+}
+
+#[test]
 fn the_hook_goes_into_the_settings_beside_others_and_out_again() {
     let machine = Machine::new();
     let file = machine.path("home/.claude/settings.json");
@@ -511,6 +657,31 @@ fn the_hook_goes_into_the_settings_beside_others_and_out_again() {
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let ran = machine.run(&["connect", "codex", "--hook", "--yes"]);
     assert!(ran.code == 2 && ran.stderr.contains("no hooks"), "{ran:?}");
+}
+
+/// Also one that is called by another name now, or was.
+#[test]
+fn the_hook_is_found_again_whatever_the_program_was_called() {
+    let machine = Machine::new();
+    let file = machine.path("home/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let hook = |args: Value| json!({"matcher": "*", "hooks": [{"type": "command", "command": "/opt/tg-nightly", "args": args}]});
+    let ours = hook(json!(["--data", "/d", "hook", "claude-code", "--agent=main"]));
+    let other = hook(json!(["run", "--for", "hook", "claude-code"]));
+    let text = json!({"hooks": {"PreToolUse": [ours, other]}}).to_string();
+    fs::write(&file, text).unwrap();
+    let groups = || {
+        let now: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        now["hooks"]["PreToolUse"].as_array().unwrap().clone()
+    };
+    assert_eq!(machine.run(&["connect", "claude-code", "--hook", "--yes"]).code, 0);
+    let commands: Vec<_> = groups()
+        .iter()
+        .map(|one| one["hooks"][0]["command"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(commands, ["/opt/tg-nightly", env!("CARGO_BIN_EXE_toolgate")]);
+    assert_eq!(machine.run(&["connect", "claude-code", "--hook", "--remove", "--yes"]).code, 0);
+    assert_eq!(groups(), [other]);
 }
 
 /// Claude Code waits for it before every call.

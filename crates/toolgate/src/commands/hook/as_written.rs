@@ -53,7 +53,8 @@ fn doubt_of(argv: &Argv, run: &Run, root: &Path) -> Option<String> {
     Some(format!("`{secret}` may hold credentials"))
 }
 
-/// What is harmless with our small environment, or where links lead nowhere else, and not there.
+/// What is harmless with our small environment, among processes and mounts of its own, or where links lead
+/// nowhere else, and not there.
 fn doubt_there(words: &[String]) -> Option<&'static str> {
     let (program, arguments) = words.split_first()?;
     let follows = |word: &String| {
@@ -61,8 +62,12 @@ fn doubt_there(words: &[String]) -> Option<&'static str> {
             || (word.starts_with('-') && !word.starts_with("--") && word.contains(['H', 'L']))
     };
     match Path::new(program).file_name()?.to_str()? {
+        // Where a share is mounted from may name its user, and even the password.
+        "df" => Some("it shows all that is mounted on this machine"),
         "env" | "printenv" => Some("it shows all of your environment"),
         "ls" if arguments.iter().any(follows) => Some("it follows links"),
+        // Whoever gave a program a secret as an argument gave it to `ps`.
+        "ps" => Some("it shows the command lines of all that runs on this machine"),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! A call of Claude Code, in our words, and what policy says about it.
 
 mod contents;
+mod own;
 mod translate;
 
 use std::{
@@ -10,15 +11,21 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use config::Exec;
+use config::{Agent, Exec};
 use gate::{Check, Found};
 use policy::{Decision, Verdict};
 use serde_json::{Value, json};
-use tool::{Place, Plan, ToolError};
+use tool::{Capability, Need, Place, Plan, ToolError};
 use toolgate::{Caller, Gate};
 
-use self::translate::{Meaning, translate};
-use super::as_written::doubt;
+use self::{
+    own::own,
+    translate::{Meaning, translate},
+};
+use super::{
+    super::{connect, mcp},
+    as_written::doubt,
+};
 use crate::{cli::Global, context};
 
 const CLIENT: &str = "claude-code";
@@ -33,6 +40,13 @@ struct Asked {
     name: String,
     input: Value,
     id: Option<String>,
+}
+
+/// Where file tools may work.
+struct Workspace {
+    root: PathBuf,
+    /// Whether nobody named it, and it is more than a project.
+    is_too_much: bool,
 }
 
 /// What is answered, and what it rests on.
@@ -50,22 +64,25 @@ pub(super) async fn answer(
     text: &str,
 ) -> Result<Value> {
     let asked = Asked::read(text)?;
-    let root = root(workspace, &asked.cwd)?;
+    let workspace = Workspace::find(workspace, &asked.cwd)?;
+    let root = &workspace.root;
     let mut config = context::configuration(global)?;
+    let known = connect::known_agent(global, &config, agent)?;
     // There is no sandbox around what Claude Code runs, whatever ours would be.
     config.tools.exec.host.value = Place::Host;
-    config.agents.entry(agent.to_owned()).or_default().workspace = Some(root.clone().into());
+    let known = Agent { workspace: Some(root.clone().into()), ..known };
+    config.agents.insert(agent.to_owned(), known);
     let gate = context::gate(global, config, None)?;
     let caller =
         Caller { session: format!("{CLIENT}:{}", asked.session).into(), ..Caller::owner(agent) };
-    let answer = decide(&gate, &caller, &asked, &root).await;
+    let answer = decide(&gate, &caller, &asked, &workspace).await?;
     let foreign = gate::Foreign {
         client: CLIENT,
         name: &asked.name,
         tool: answer.tool,
         args: &asked.input,
         id: asked.id.clone(),
-        workspace: &root,
+        workspace: root,
         plan: answer.plan,
         decision: &answer.decision,
     };
@@ -102,15 +119,27 @@ impl Asked {
     }
 }
 
-/// The project: what was named, else what Claude Code says to its hooks, else the folder it is in.
-fn root(workspace: Option<PathBuf>, cwd: &Path) -> Result<PathBuf> {
-    let project = config::environment("CLAUDE_PROJECT_DIR").map(PathBuf::from);
-    let project = project.filter(|folder| folder.is_absolute());
-    let folder = workspace.or(project).unwrap_or_else(|| cwd.to_owned());
-    fs::canonicalize(&folder).with_context(|| format!("there is no folder `{}`", folder.display()))
+impl Workspace {
+    /// The project: what was named, else what Claude Code says to its hooks, else the folder it is in.
+    fn find(named: Option<PathBuf>, cwd: &Path) -> Result<Self> {
+        let is_named = named.is_some();
+        let project = config::environment("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+        let project = project.filter(|folder| folder.is_absolute());
+        let folder = named.or(project).unwrap_or_else(|| cwd.to_owned());
+        let root = fs::canonicalize(&folder)
+            .with_context(|| format!("there is no folder `{}`", folder.display()))?;
+        let is_too_much = !is_named && mcp::is_too_much(&root);
+        Ok(Self { root, is_too_much })
+    }
 }
 
-async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Answer {
+async fn decide(
+    gate: &Gate,
+    caller: &Caller,
+    asked: &Asked,
+    workspace: &Workspace,
+) -> Result<Answer> {
+    let root = workspace.root.as_path();
     if let Some(name) = asked.name.strip_prefix(OWN) {
         let is_ours =
             !name.contains("__") && matches!(gate.view(caller).find(name), Found::Tool(_));
@@ -119,18 +148,18 @@ async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Ans
         } else {
             Decision::new(Verdict::Ask, "hook.own", format!("Toolgate has no tool `{name}`"))
         };
-        return Answer { decision, tool: None, plan: None };
+        return Ok(Answer { decision, tool: None, plan: None });
     }
     let (tool, args) = match translate(&asked.name, &asked.input, &asked.cwd, root) {
         Meaning::Call(tool, args) => (tool, args),
         Meaning::Nothing => {
             let reason = "it changes nothing but the list of Claude Code's own tasks";
             let decision = Decision::new(Verdict::Allow, "hook.nothing", reason);
-            return Answer { decision, tool: None, plan: None };
+            return Ok(Answer { decision, tool: None, plan: None });
         }
         Meaning::Unknown(why) => {
             let decision = Decision::new(Verdict::Ask, "hook.unknown", why);
-            return Answer { decision, tool: None, plan: None };
+            return Ok(Answer { decision, tool: None, plan: None });
         }
     };
     let Check { decision, error, plan } = gate.check_openly(caller, tool, &args).await;
@@ -138,13 +167,24 @@ async fn decide(gate: &Gate, caller: &Caller, asked: &Asked, root: &Path) -> Ans
     let decision = needing(decision, plan.as_deref());
     let decision = showing(decision, tool, asked, &root.join(text_of(&args, "path")));
     let decision = outside(decision, plan.as_deref(), &gate.inner().config().tools.exec, root);
+    let decision = bounded(decision, plan.as_deref(), workspace);
     if decision.verdict != Verdict::Deny
-        && let Some(url) = asked.input.get("url").and_then(Value::as_str)
+        && let Some(source) = source(asked)
     {
         // What comes from there is not to be trusted, and the next call of the session should know.
-        let _ = gate.inner().distrust(caller, url).await;
+        let noted = gate.inner().distrust(caller, source).await;
+        noted.context("cannot note that the session reads what nobody vouches for")?;
     }
-    Answer { decision, tool: Some(tool), plan }
+    Ok(Answer { decision, tool: Some(tool), plan })
+}
+
+/// Where what a tool brings comes from, if nobody here vouches for it.
+fn source(asked: &Asked) -> Option<&str> {
+    match asked.name.as_str() {
+        "WebFetch" => asked.input.get("url").and_then(Value::as_str),
+        "WebSearch" => Some("a web search"),
+        _ => None,
+    }
 }
 
 /// What Toolgate could not even decide about is for the person at Claude Code to decide.
@@ -201,33 +241,24 @@ fn outside(decision: Decision, plan: Option<&Plan>, exec: &Exec, root: &Path) ->
     }
 }
 
-/// Our own tools pass the gate anyway, if they are ours: a project can have a server of the same name.
-fn own(cwd: &Path, root: &Path) -> Decision {
-    let folders = cwd.ancestors().chain(root.ancestors());
-    if let Some(file) = folders.map(|folder| folder.join(".mcp.json")).find(|file| names_us(file)) {
-        let reason =
-            format!("`{}` may have a server of its own called like `toolgate`", file.display());
-        return Decision::new(Verdict::Ask, "hook.own", reason);
+/// A workspace that is all that somebody has lets nothing through.
+fn bounded(decision: Decision, plan: Option<&Plan>, workspace: &Workspace) -> Decision {
+    let in_it =
+        |need: &Need| matches!(need.capability(), Some(Capability::Files | Capability::Exec));
+    let works_in_it = plan.is_some_and(|plan| plan.needs().iter().any(in_it));
+    if !workspace.is_too_much
+        || !works_in_it
+        || decision.verdict != Verdict::Allow
+        || decision.rule.starts_with("approval:")
+    {
+        return decision;
     }
-    Decision::new(Verdict::Allow, "hook.own", "it passes the gate when it runs")
-}
-
-/// Whether a project's file has a server called like ours, or cannot be read.
-fn names_us(file: &Path) -> bool {
-    const MAX: u64 = 1024 * 1024;
-    match fs::metadata(file) {
-        Ok(known) if known.is_file() && known.len() <= MAX => {
-            let text = fs::read_to_string(file).ok();
-            let value = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-            let Some(value) = value else { return true };
-            let Some(servers) = value.get("mcpServers") else { return false };
-            // Whatever Claude Code makes of other letters, the name begins like ours.
-            let is_like = |name: &String| name.trim().to_lowercase().starts_with("toolgate");
-            servers.as_object().is_none_or(|servers| servers.keys().any(is_like))
-        }
-        Ok(_) => true,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    }
+    let reason = format!(
+        "`{}` is too much for an agent to work in; start Claude Code in a project, or name a folder with \
+         `toolgate connect claude-code --hook --workspace DIR`",
+        workspace.root.display()
+    );
+    Decision::new(Verdict::Ask, "hook.workspace", reason)
 }
 
 /// As Claude Code reads it.

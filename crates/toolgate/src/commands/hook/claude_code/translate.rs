@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use unicode_normalization::is_nfc;
 
 /// So many links are followed, as by the system.
 const MOST_LINKS: usize = 40;
@@ -214,6 +215,7 @@ impl Given<'_> {
     fn pattern(&self, name: &str, folder: &str) -> Option<(String, String)> {
         let pattern = self.text(name)?;
         let leaves = pattern.starts_with(['/', '~'])
+            || !is_taken_as_written(pattern)
             || pattern.split(['/', '{', ',', '}']).any(|part| part == "..");
         if leaves {
             return None;
@@ -232,12 +234,12 @@ impl Given<'_> {
     /// A path as our tools take it, after all links: within the workspace if it is there, else whole. Nothing
     /// if it would be another file to us.
     fn place(&self, path: &str) -> Option<String> {
-        // Claude Code takes `~` for the home folder, and leaves out blanks around a path.
-        if path.starts_with('~') || path.trim() != path {
+        // Claude Code takes `~` for the home folder.
+        if path.starts_with('~') || !is_taken_as_written(path) {
             return None;
         }
         let whole = self.cwd.join(path);
-        if whole.components().any(|part| part == Component::ParentDir) {
+        if !is_nfc(whole.to_str()?) || whole.components().any(|part| part == Component::ParentDir) {
             return None;
         }
         let real = resolved(&whole, MOST_LINKS)?;
@@ -260,6 +262,13 @@ impl Given<'_> {
         });
         edits.collect::<Option<Vec<_>>>().map(Value::from)
     }
+}
+
+/// Whether Claude Code takes a text for the path that it is. It leaves out what JavaScript takes for blanks
+/// around it, which the mark of byte order is too, and composes letters with their accents.
+fn is_taken_as_written(path: &str) -> bool {
+    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    !path.starts_with(is_blank) && !path.ends_with(is_blank) && is_nfc(path)
 }
 
 /// Where a path leads after all links, also if nothing is there yet.
