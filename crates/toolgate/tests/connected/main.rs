@@ -12,6 +12,8 @@
 #![expect(clippy::print_stderr, reason = "whoever waits should see what for")]
 
 mod forms;
+#[cfg(target_arch = "x86_64")]
+mod goose;
 mod hook;
 mod install;
 mod own;
@@ -25,7 +27,11 @@ fn main() -> Result<()> {
     own::codex_lists_it(&installed);
     own::openclaw_finds_it_valid(&installed);
     forms::the_others_can_read_it(&installed);
-    tokio::runtime::Runtime::new()?.block_on(hook::claude_code_asks(&installed));
-    eprintln!("5 passed, 0 failed");
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(hook::claude_code_asks(&installed));
+    #[cfg(target_arch = "x86_64")]
+    runtime.block_on(goose::goose_offers_it(&installed));
+    let passed = if cfg!(target_arch = "x86_64") { 6 } else { 5 };
+    eprintln!("{passed} passed, 0 failed");
     Ok(())
 }

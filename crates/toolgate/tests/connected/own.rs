@@ -54,12 +54,24 @@ pub(crate) fn codex_lists_it(installed: &Installed) {
         (&transport["command"], &transport["args"]),
         (&program(), &json!(["mcp", "--agent=main"]))
     );
+    // What is only for the one way would make Codex refuse all of its file.
+    let add = |more: &str| {
+        let text = person.text(".codex/config.toml");
+        person.file(".codex/config.toml", &format!("{text}{more}"));
+    };
+    add("cwd = \"/\"\nenv_vars = [\"LANG\"]\n[mcp_servers.toolgate.env]\nA = \"b\"\n");
+    assert_eq!(listed()["transport"]["cwd"], "/");
     person.toolgate(&["connect", "codex", "--url", URL, "--token-env", TOKEN.0, "--yes"]);
     let found = listed();
     let transport = &found["transport"];
     assert_eq!((&transport["type"], &transport["url"]), (&json!("streamable_http"), &json!(URL)));
     assert_eq!(transport["bearer_token_env_var"], TOKEN.0);
     assert_eq!(found["auth_status"], "bearer_token", "{found}");
+    add("http_headers = { A = \"b\" }\nenv_http_headers = { C = \"LANG\" }\n\
+         oauth_resource = \"https://x\"\n");
+    assert_eq!(listed()["transport"]["http_headers"]["A"], "b");
+    person.toolgate(&["connect", "codex", "--yes"]);
+    assert_eq!(listed()["transport"]["type"], "stdio");
     person.toolgate(&["connect", "codex", "--remove", "--yes"]);
     assert_eq!(listed(), Value::Null);
 }
