@@ -3,11 +3,11 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use serde_json::Value;
-use tool::ToolInfo;
+use tool::{Digest, ToolInfo};
 
 use crate::{Format, Names, anthropic, gemini, mcp, names::wire_name, openai, openai_responses};
 
@@ -57,9 +57,15 @@ pub struct DefinitionList {
     // Kept, so that no other tool can have the address of one of them.
     tools: Vec<Arc<ToolInfo>>,
     empty: bool,
+    digest: OnceLock<Digest>,
 }
 
 impl DefinitionList {
+    /// Tells two lists apart for whoever does not want to keep one. Worked out once.
+    pub fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| Digest::of(self.json.as_bytes()))
+    }
+
     /// Whether there is no tool in it.
     pub fn is_empty(&self) -> bool {
         self.empty
@@ -131,7 +137,7 @@ impl Definitions {
         let empty = list.is_empty();
         let value = wrapped(format, list);
         let json = value.to_string().into();
-        DefinitionList { value, json, names, tools: ours.to_vec(), empty }
+        DefinitionList { value, json, names, tools: ours.to_vec(), empty, digest: OnceLock::new() }
     }
 
     /// Many callers have the same tool, each in a set of their own.
@@ -189,6 +195,7 @@ mod tests {
         tools[7] = Arc::new(changed);
         let after = cache.list(Format::Mcp, &tools);
         assert_eq!(before.value[8], after.value[8]);
+        assert_ne!(before.digest(), after.digest());
         assert_eq!(after.value[7]["description"], "Does it better.");
         assert_eq!(after.names.inward(after.value[7]["name"].as_str().unwrap()), "plugin.tool_7");
     }

@@ -32,6 +32,7 @@ mod result;
 mod schema;
 mod stored;
 mod stream;
+mod structured;
 
 pub use args::arguments;
 pub use call::{WireCall, calls};

@@ -6,8 +6,9 @@ use tool::{Block, Effect, Outcome, ToolInfo};
 use crate::{
     Format, ProviderError, WireCall, WireResult, call, image,
     json::{as_text, field, list, object, one_or_many, text, unexpected},
-    result::parts,
+    result::failed,
     schema,
+    structured::{Bounds, MODEL_BYTES, for_model, has_required},
 };
 
 pub(crate) fn definition(tool: &ToolInfo, name: &str) -> Value {
@@ -35,7 +36,8 @@ fn annotations(tool: &ToolInfo) -> Value {
     json!({
         "title": tool.label,
         "readOnlyHint": !tool.effects.changes(),
-        "destructiveHint": tool.effects.contains(Effect::Act),
+        // What changes something may change what was there before: no tool says that it only adds.
+        "destructiveHint": tool.effects.changes(),
         "idempotentHint": tool.repeatable,
         "openWorldHint": outside,
     })
@@ -65,23 +67,57 @@ pub(crate) fn calls(message: &Value) -> Result<Vec<WireCall>, ProviderError> {
     Ok(calls)
 }
 
-/// A request has one call, so its result stands alone.
+/// What is said of a result that its tool promises in a form it does not have.
+const FORMLESS: &str = "unstructured: the call succeeded, but its result is not in the form that the tool declares, because \
+     it is too long or somebody answered in the tool's place; it follows as text";
+
+/// What [`crate::results`] writes: a request has one call, so its result stands alone.
+pub(crate) fn answers(answers: &[(&WireCall, &Outcome)]) -> Value {
+    let outcomes = answers.iter().map(|(_, outcome)| Outcome::clone(outcome));
+    alone(outcomes.map(|outcome| Value::Object(mcp_result(outcome, None, MODEL_BYTES))))
+}
+
 pub(crate) fn results(results: Vec<WireResult>) -> Value {
-    let mut results: Vec<_> = results.into_iter().map(result).collect();
+    alone(results.into_iter().map(|result| {
+        Value::Object(written(result.blocks, result.structured, result.is_error.into()))
+    }))
+}
+
+fn alone(results: impl Iterator<Item = Value>) -> Value {
+    let mut results: Vec<_> = results.collect();
     match results.pop() {
         Some(only) if results.is_empty() => only,
         last => results.into_iter().chain(last).collect(),
     }
 }
 
-fn result(result: WireResult) -> Value {
-    Value::Object(written(result.blocks, result.structured, result.is_error.into()))
-}
-
-/// The result of a call: what [`crate::results`] gives, of an outcome that nobody else needs.
-pub fn mcp_result(outcome: Outcome) -> Map<String, Value> {
-    let (blocks, structured, is_error) = parts(outcome);
-    written(blocks, structured, is_error.into())
+/// The result of a call of `tool`, of an outcome that nobody else needs. Of its value a model gets no more than
+/// `model_bytes`, and what nobody vouches for is fenced.
+pub fn mcp_result(
+    outcome: Outcome,
+    tool: Option<&ToolInfo>,
+    model_bytes: usize,
+) -> Map<String, Value> {
+    let (result, meta, mut blocks) = match outcome {
+        Outcome::Success { result, meta, blocks, transcript: _ } => (result, meta, blocks),
+        Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
+            return written(vec![failed(error_type, &message)], None, true.into());
+        }
+    };
+    let schema = tool.and_then(|tool| tool.output.as_ref());
+    let declared = schema.filter(|schema| is_object(schema));
+    // What a hook answers nobody has compared with the schema.
+    let unchecked = meta.answered_by.as_ref().is_some_and(|by| by.starts_with("hook:"));
+    let wanted = declared.filter(|_| unchecked);
+    let structured = Some(result)
+        .filter(|value| value.is_object() && wanted.is_none_or(|it| has_required(value, it)))
+        .and_then(|value| for_model(value, Bounds { bytes: model_bytes, schema, meta: &meta }));
+    // Clients raise an error of their own if what a tool declares is missing, unless it failed.
+    let formless = declared.is_some() && structured.is_none();
+    if formless {
+        blocks.insert(0, Block::Text(FORMLESS.to_owned()));
+    }
+    written(blocks, structured, formless.into())
 }
 
 fn written(blocks: Vec<Block>, structured: Option<Value>, is_error: Value) -> Map<String, Value> {

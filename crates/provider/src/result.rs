@@ -70,20 +70,7 @@ impl WireResult {
     }
 }
 
-/// What a model may know of an outcome that nobody else needs: what it sees, the same for programs if it is
-/// structured, and whether the call failed.
-pub(crate) fn parts(outcome: Outcome) -> (Vec<Block>, Option<Value>, bool) {
-    match outcome {
-        Outcome::Success { result, meta: _, blocks, transcript: _ } => {
-            (blocks, Some(result).filter(|result| !result.is_string()), false)
-        }
-        Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
-            (vec![failed(error_type, &message)], None, true)
-        }
-    }
-}
-
-fn failed(error_type: &str, message: &str) -> Block {
+pub(crate) fn failed(error_type: &str, message: &str) -> Block {
     Block::Text(format!("{error_type}: {message}"))
 }
 
@@ -93,7 +80,7 @@ fn failed(error_type: &str, message: &str) -> Block {
 /// one message. MCP: the result, or a list if there is not exactly one.
 pub fn results(format: Format, answers: &[(&WireCall, &Outcome)]) -> Value {
     let max_bytes = match format {
-        Format::Mcp => usize::MAX,
+        Format::Mcp => return mcp::answers(answers),
         Format::Gemini => gemini::COMPARED_BYTES,
         // These have no place for it.
         Format::OpenAi | Format::OpenAiResponses | Format::Anthropic => 0,

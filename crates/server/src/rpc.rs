@@ -111,12 +111,20 @@ pub(crate) fn is_id(id: &Value) -> bool {
     id.is_number() || id.as_str().is_some_and(|id| id.len() <= MOST_ID)
 }
 
+/// What is wrong with a message, and the id of the request, if it has one.
+pub(crate) type Unread = (Option<Value>, RpcError);
+
 /// Reads a message; the error is what is sent back, if anything is.
 pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
+    try_read(text).map_err(|unread| unread.map(|(id, error)| answer(id.as_ref(), Err(error))))
+}
+
+/// The same for whoever says in another way what is wrong.
+pub(crate) fn try_read(text: &str) -> Result<Message, Option<Unread>> {
     let parsed = tool::parse_json(text);
-    let value = parsed.map_err(|error| Some(answer(None, Err(RpcError::new(-32700, error)))))?;
+    let value = parsed.map_err(|error| Some((None, RpcError::new(-32700, error))))?;
     let id = value.get("id").filter(|id| is_id(id)).cloned();
-    let wrong = |message: &str| Some(answer(id.as_ref(), Err(RpcError::new(-32600, message))));
+    let wrong = |message: &str| Some((id.clone(), RpcError::new(-32600, message)));
     let Value::Object(mut fields) = value else {
         return Err(wrong("a message is one JSON object; several at once are not understood"));
     };
@@ -139,16 +147,26 @@ pub(crate) fn read(text: &str) -> Result<Message, Option<String>> {
     if !params.is_object() {
         // A notification is not answered, whatever is wrong with it.
         let error = RpcError::new(-32602, "`params` must be an object");
-        return Err(id.map(|id| answer(Some(&id), Err(error))));
+        return Err(id.map(|id| (Some(id), error)));
     }
     Ok(Message::Call(Call { id, method, params }))
 }
 
-/// A message that answers a request.
+/// A message that answers a request. What is wrong without a request is answered with the id `null`.
 pub(crate) fn answer(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
+    written(Some(id.unwrap_or(&Value::Null)), result)
+}
+
+/// The same in a protocol whose ids are never `null`: then there is none.
+pub(crate) fn answer_without_null(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
+    written(id, result)
+}
+
+fn written(id: Option<&Value>, result: Result<Value, RpcError>) -> String {
     #[derive(Serialize)]
     struct Sent<'a> {
         jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<Value>,
@@ -204,5 +222,15 @@ mod tests {
             };
             assert_eq!(read.as_deref().map_err(|e| code(e.clone())), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_without_a_request_has_no_id_where_none_is_null() {
+        let wrong = || Err(RpcError::new(-32700, "no JSON"));
+        let error = r#""error":{"code":-32700,"message":"no JSON"}}"#;
+        assert_eq!(answer(None, wrong()), format!(r#"{{"jsonrpc":"2.0","id":null,{error}"#));
+        assert_eq!(answer_without_null(None, wrong()), format!(r#"{{"jsonrpc":"2.0",{error}"#));
+        let (id, said) = (json!(7), answer_without_null(Some(&json!(7)), wrong()));
+        assert_eq!(said, answer(Some(&id), wrong()));
     }
 }

@@ -23,6 +23,13 @@ const MOST_SAID: usize = 1_000;
 
 /// The name of the form among what is asked.
 const FORM: &str = "approval";
+/// So often the form is shown to somebody who sends it off without a choice.
+const MOST_TRIES: usize = 3;
+/// What stands above the form from the second time on.
+const AGAIN: &str = "None of the answers was chosen. Please choose one of them.\n\n";
+/// What an agent is told if nothing was ever chosen.
+const UNCLEAR: &str =
+    "the form came back again and again without one of its answers, which counts as no";
 
 /// A question, and what an answer may be remembered for, as people say it: everything is shown, and
 /// nothing can hide in it.
@@ -59,11 +66,6 @@ impl Asking {
         Noted { asking: self.clone(), call }
     }
 
-    /// Whether the call that a question is about came from a client that can show it to its person.
-    pub fn reaches(&self, question: &Question) -> bool {
-        self.client(question).is_some()
-    }
-
     /// What the person at the client answers; `None` if they cannot be asked, or did not answer.
     pub async fn ask(&self, question: &Question) -> Option<Answer> {
         let client = self.client(question)?;
@@ -72,14 +74,20 @@ impl Asking {
             return None;
         }
         let choices = self.choices(question);
-        let form = json!({
-            "method": "elicitation/create",
-            "params": {"message": message, "requestedSchema": schema(&choices)},
-        });
-        let answers = client.ask([(FORM.to_owned(), form)].into_iter().collect()).await?;
-        let (decision, message) = read(answers.get(FORM)?, choices)?;
         let by = format!("owner (through {})", client.info.name);
-        Some(Answer { decision, by, message })
+        for tries in 0..MOST_TRIES {
+            let shown = if tries == 0 { message.clone() } else { format!("{AGAIN}{message}") };
+            let form = json!({
+                "method": "elicitation/create",
+                "params": {"message": shown, "requestedSchema": schema(&choices)},
+            });
+            let answers = client.ask([(FORM.to_owned(), form)].into_iter().collect()).await?;
+            match read(answers.get(FORM)?, &choices)? {
+                Said::Clear(decision, message) => return Some(Answer { decision, by, message }),
+                Said::Unclear => {}
+            }
+        }
+        Some(Answer { decision: Decision::Deny, by, message: Some(UNCLEAR.to_owned()) })
     }
 
     fn client(&self, question: &Question) -> Option<Client> {
@@ -137,17 +145,27 @@ fn schema(choices: &[(String, Decision)]) -> Value {
     })
 }
 
-/// What a person said. Not to choose is to say no; what is no answer at all is `None`.
-fn read(answer: &Value, choices: Vec<(String, Decision)>) -> Option<(Decision, Option<String>)> {
+/// What a person said.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Clear(Decision, Option<String>),
+    /// They sent it off without a choice.
+    Unclear,
+}
+
+/// What a person said. Not to answer is to say no; what is no answer at all is `None`.
+fn read(answer: &Value, choices: &[(String, Decision)]) -> Option<Said> {
     let content = answer.get("content").and_then(Value::as_object);
+    let clear = |decision: Decision, message| Some(Said::Clear(decision, message));
     match answer.get("action")?.as_str()? {
         "accept" => {
-            let chosen = content?.get("decision")?.as_str()?;
-            let found = choices.into_iter().find(|(words, _)| words == chosen);
-            Some((found?.1, said(content)))
+            let chosen = content.and_then(|content| content.get("decision"));
+            let found = choices.iter().find(|(words, _)| chosen.is_some_and(|it| it == words));
+            let Some((_, decision)) = found else { return Some(Said::Unclear) };
+            clear(decision.clone(), said(content))
         }
-        "decline" => Some((Decision::Deny, said(content))),
-        "cancel" => Some((Decision::Deny, Some("the question was dismissed".to_owned()))),
+        "decline" => clear(Decision::Deny, said(content)),
+        "cancel" => clear(Decision::Deny, Some("the question was dismissed".to_owned())),
         _ => None,
     }
 }
@@ -164,31 +182,32 @@ mod tests {
     #[test]
     fn an_answer_is_what_was_offered_or_none() {
         let accept = |choice: &str| json!({"action": "accept", "content": {"decision": choice}});
+        let clear = |decision, message: Option<&str>| {
+            Some(Said::Clear(decision, message.map(str::to_owned)))
+        };
+        let choices =
+            [("Allow once".to_owned(), Decision::AllowOnce), ("Deny".to_owned(), Decision::Deny)];
         for (answer, expected) in [
-            (accept("Allow once"), Some((Decision::AllowOnce, None))),
-            (accept("Deny"), Some((Decision::Deny, None))),
-            (accept("allow once"), None),
-            (accept("Allow everything"), None),
-            (json!({"action": "accept"}), None),
-            (json!({"action": "accept", "content": {"decision": true}}), None),
-            (json!({"action": "decline"}), Some((Decision::Deny, None))),
+            (accept("Allow once"), clear(Decision::AllowOnce, None)),
+            (accept("Deny"), clear(Decision::Deny, None)),
+            (accept("allow once"), Some(Said::Unclear)),
+            (accept("Allow everything"), Some(Said::Unclear)),
+            (json!({"action": "accept"}), Some(Said::Unclear)),
+            (json!({"action": "accept", "content": {"decision": true}}), Some(Said::Unclear)),
+            (json!({"action": "decline"}), clear(Decision::Deny, None)),
             (
                 json!({"action": "decline", "content": {"message": " not now "}}),
-                Some((Decision::Deny, Some("not now".to_owned()))),
+                clear(Decision::Deny, Some("not now")),
             ),
             (
                 json!({"action": "cancel"}),
-                Some((Decision::Deny, Some("the question was dismissed".to_owned()))),
+                clear(Decision::Deny, Some("the question was dismissed")),
             ),
             (json!({"action": "yes"}), None),
             (json!("accept"), None),
             (Value::Null, None),
         ] {
-            let choices = vec![
-                ("Allow once".to_owned(), Decision::AllowOnce),
-                ("Deny".to_owned(), Decision::Deny),
-            ];
-            assert_eq!(read(&answer, choices), expected, "{answer}");
+            assert_eq!(read(&answer, &choices), expected, "{answer}");
         }
     }
 }

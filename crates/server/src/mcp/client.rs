@@ -1,6 +1,9 @@
 //! The client of one request: what it is told and asked while the request is under way.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -17,11 +20,25 @@ pub(super) enum Out {
     Tell(String),
     /// Something is wanted of the client.
     Ask(Ask),
+    /// What was wanted is wanted no more.
+    Withdraw(AskId),
+}
+
+/// Tells apart what clients are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AskId(u64);
+
+impl AskId {
+    pub(super) fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// What is wanted of a client: requests by name, and where the answers go.
 #[derive(Debug)]
 pub(super) struct Ask {
+    pub(super) id: AskId,
     pub(super) requests: Map<String, Value>,
     pub(super) answers: oneshot::Sender<Map<String, Value>>,
 }
@@ -83,10 +100,30 @@ impl Client {
     }
 
     /// Asks it for something: each of `requests` has a `method` and `params`. `None` if nothing can be
-    /// asked of it, or not any more.
+    /// asked of it, or not any more. Dropping the future takes the question back.
     pub async fn ask(&self, requests: Map<String, Value>) -> Option<Map<String, Value>> {
+        let out = self.out.as_ref()?;
         let (answers, answered) = oneshot::channel();
-        self.out.as_ref()?.send(Out::Ask(Ask { requests, answers })).await.ok()?;
-        answered.await.ok()
+        let id = AskId::next();
+        let mut open = OpenAsk { id, out: Some(out.clone().reserve_owned().await.ok()?) };
+        out.send(Out::Ask(Ask { id, requests, answers })).await.ok()?;
+        let answers = answered.await.ok();
+        open.out = None;
+        answers
+    }
+}
+
+/// What a client is asked, until it answers. There is a place for the withdrawal from the beginning: nobody can
+/// wait for one when this is dropped.
+struct OpenAsk {
+    id: AskId,
+    out: Option<mpsc::OwnedPermit<Out>>,
+}
+
+impl Drop for OpenAsk {
+    fn drop(&mut self) {
+        if let Some(out) = self.out.take() {
+            out.send(Out::Withdraw(self.id));
+        }
     }
 }

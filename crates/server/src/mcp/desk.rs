@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
 use tool::Digest;
 
 use super::{
@@ -38,11 +39,14 @@ const INSTRUCTIONS: &str = "Every call passes Toolgate's gate: it is checked aga
 pub(crate) struct Desk {
     pub(super) offer: Arc<dyn Offer>,
     pub(super) waiting: Arc<Waiting>,
+    /// Nobody comes back to a desk that is gone.
+    _over: DropGuard,
 }
 
 impl Desk {
     pub(crate) fn new(offer: Arc<dyn Offer>) -> Result<Self, ServerError> {
-        Ok(Self { offer, waiting: Arc::new(Waiting::new()?) })
+        let waiting = Arc::new(Waiting::new()?);
+        Ok(Self { offer, _over: waiting.until_dropped(), waiting })
     }
 
     /// Begins what a request wants.
@@ -154,10 +158,22 @@ pub(super) struct Back {
     pub(super) progress_token: Option<Value>,
 }
 
+impl Back {
+    /// With nothing but the wish to be asked again.
+    pub(super) fn empty(progress_token: Option<Value>) -> Self {
+        Self { state: String::new(), answers: Map::new(), progress_token }
+    }
+}
+
 impl Described {
     /// Whether anything can be told or asked while the request is under way.
     pub(super) fn is_silent(&self) -> bool {
         self.progress_token.is_none() && self.log_level.is_none() && !self.client.answers()
+    }
+
+    /// Whether an earlier request that is the same can stand for this one: it brings nothing of its own.
+    pub(super) fn may_be_asked_again(&self) -> bool {
+        !self.is_silent() && self.given.is_empty()
     }
 
     /// Reads what a request says about itself; `meta` is its `_meta`.

@@ -40,7 +40,7 @@ impl Exchange {
             Way::Stateless(_) => desk::complete(answered),
             Way::Session(..) => answered,
         };
-        rpc::answer(Some(&self.id), answered.map(Value::Object))
+        rpc::answer_without_null(Some(&self.id), answered.map(Value::Object))
     }
 
     /// The answer, by itself.

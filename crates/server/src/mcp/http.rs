@@ -10,7 +10,7 @@ use axum::{
 use serde_json::{Map, Value};
 use store::Scope;
 use tokio_util::sync::CancellationToken;
-use tool::{Caller, Digest};
+use tool::{Caller, Digest, ToolInfo};
 
 use super::{
     client::{Client, ProgressToken},
@@ -24,13 +24,13 @@ use super::{
     revision::Revision,
     sessions::{Most, Session},
     stream::{self, Takes},
-    waiting::{Bound, Resumed},
+    waiting::{Bound, Resumed, Taken},
 };
 use crate::{
     api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts, from_problem},
     auth,
     events::fields,
-    problem::{Problem, Refusal as _, refusals},
+    problem::{Kind, Problem, Refusal as _, refusals},
     rpc::{self, Call, Message, RpcError},
 };
 
@@ -83,9 +83,13 @@ impl Endpoint for Listen {
         let session = match session(&asked) {
             Ok(Some(session)) => session,
             Ok(None) => return Ok(no_session()),
-            Err(NoSession(status, error)) => return Ok(Sent(refused(status, None, error))),
+            Err(refusal) => return Ok(Sent(refusal.response(None))),
         };
-        let told = listen::in_session(&asked.state.mcp.desk, &caller(&asked)?);
+        let caller = match caller(&asked) {
+            Ok(caller) => caller,
+            Err(refusal) => return Ok(Sent(refusal.response(None))),
+        };
+        let told = listen::in_session(&asked.state.mcp.desk, &caller);
         let over = session.stream();
         Ok(Sent(stream::told(&asked.state, told, (over, None))))
     }
@@ -113,7 +117,7 @@ impl Endpoint for End {
                 Ok(Sent(bare(StatusCode::NO_CONTENT)))
             }
             Ok(None) => Ok(no_session()),
-            Err(NoSession(status, error)) => Ok(Sent(refused(status, None, error))),
+            Err(refusal) => Ok(Sent(refusal.response(None))),
         }
     }
 }
@@ -138,7 +142,7 @@ impl Answer for Sent {
         described.text(200, "text/event-stream", "What is told meanwhile, and the answer.");
         described.empty(202, "A notification or an answer was taken.");
         described.empty(204, "The session is over.");
-        for status in [400, 404, 429, 500] {
+        for status in [400, 403, 404, 429, 500] {
             described.json::<Map<String, Value>>(status, "An error of the protocol.");
         }
     }
@@ -150,17 +154,23 @@ impl Answer for Sent {
 
 /// Takes one message.
 async fn post(asked: Asked, text: &str) -> Result<Response, NotTaken> {
-    let message = match rpc::read(text) {
+    let message = match rpc::try_read(text) {
         Ok(message) => message,
-        Err(Some(answer)) => return Ok(json(StatusCode::BAD_REQUEST, answer)),
+        Err(Some((id, error))) => {
+            return Ok(Refused(StatusCode::BAD_REQUEST, error).response(id.as_ref()));
+        }
         Err(None) => return Ok(bare(StatusCode::ACCEPTED)),
     };
     let session = match session(&asked) {
         Ok(session) => session,
-        Err(NoSession(status, error)) => return Ok(refused(status, id(&message), error)),
+        Err(refusal) => return Ok(refusal.response(id(&message))),
     };
     let call = match (message, session) {
-        (message, Some(session)) => return in_session(asked, &session, message).await,
+        (message, Some(session)) => {
+            let id = id(&message).cloned();
+            let sent = in_session(asked, &session, message).await;
+            return Ok(sent.unwrap_or_else(|refusal| refusal.response(id.as_ref())));
+        }
         // Nobody waits for it.
         (Message::Answer(_) | Message::Call(Call { id: None, .. }), None) => {
             return Ok(bare(StatusCode::ACCEPTED));
@@ -171,28 +181,34 @@ async fn post(asked: Asked, text: &str) -> Result<Response, NotTaken> {
         return begin_session(&asked, call);
     }
     let id = call.id.clone().unwrap_or_default();
-    match stateless(asked, call).await {
-        Ok(response) => Ok(response),
-        Err(Refused::Taken(error)) => Ok(refused(errors::status(&error), Some(&id), error)),
-        Err(Refused::Not(refusal)) => Err(refusal),
-    }
+    let sent = stateless(asked, call).await;
+    Ok(sent.unwrap_or_else(|refusal| refusal.response(Some(&id))))
 }
 
-/// Why a request is not carried out: in the form of the protocol, or before it.
-enum Refused {
-    Taken(RpcError),
-    Not(NotTaken),
+/// Why a request is not carried out, in the form of the protocol: whoever speaks it takes a bare 404 for the end of
+/// their session.
+struct Refused(StatusCode, RpcError);
+
+impl Refused {
+    fn response(self, id: Option<&Value>) -> Response {
+        let Self(status, error) = self;
+        json(status, rpc::answer_without_null(id, Err(error)))
+    }
 }
 
 impl From<RpcError> for Refused {
     fn from(error: RpcError) -> Self {
-        Self::Taken(error)
+        Self(errors::status(&error), error)
     }
 }
 
+/// What is wrong with who they say they are, or for whom.
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
-        Self::Not(problem.into())
+        let forbidden = matches!(problem.kind(), Kind::Forbidden);
+        let status = if forbidden { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
+        let error = RpcError::new(INVALID_REQUEST, problem.message());
+        Self(status, error.with_data(serde_json::json!(problem.body())))
     }
 }
 
@@ -211,18 +227,14 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
     let caller = caller(&asked)?;
     let (desk, who) = (&asked.state.mcp.desk, asked.signed.hash);
     let bound = Bound { who, what: bound_what(&said, &caller) };
-    match method.as_str() {
+    let tool = match method.as_str() {
         "server/discover" => return Ok(whole(&id, desk.discover())),
-        "subscriptions/listen" => {
-            let told = listen::subscribed(desk, &caller, (&id, &params))?;
-            let last = desk::complete(Ok(listen::ended(&id)));
-            let last = rpc::answer(Some(&id), last.map(Value::Object));
-            let over = CancellationToken::new();
-            return Ok(stream::told(&asked.state, told, (over, Some(last))));
-        }
+        "subscriptions/listen" => return Ok(subscribe(&asked, &caller, (&id, &params))?),
         "tools/call" => check_arguments(&asked, &caller, &params)?,
-        _ => {}
-    }
+        _ => None,
+    };
+    let new = if said.is_silent() { Client::silent } else { Client::new };
+    let waited = waited(&asked, &said, bound).await?;
     let exchange = Exchange {
         state: asked.state.clone(),
         signed: asked.signed.clone(),
@@ -230,10 +242,10 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         way: Way::Stateless(bound),
     };
     let takes = takes(&asked.headers);
-    if let Some(back) = said.back {
-        return Ok(come_back(exchange, back, takes).await?);
+    if let Some(taken) = waited {
+        let back = said.back.unwrap_or_else(|| Back::empty(said.progress_token));
+        return Ok(go_on(exchange, (taken, back), takes).await);
     }
-    let new = if said.is_silent() { Client::silent } else { Client::new };
     let (client, outs) = new(Arc::new(said.client));
     let context = Context {
         caller,
@@ -243,10 +255,37 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         log_level: said.log_level,
         cancel: CancellationToken::new(),
         progress_token: ProgressToken::new(said.progress_token),
+        tool,
         signed: Some(asked.signed),
     };
     let driven = desk.begin(context, (method, params), outs);
     Ok(stream::respond(exchange, driven, takes).await)
+}
+
+/// What the client listens to, until it hangs up.
+fn subscribe(
+    asked: &Asked,
+    caller: &Caller,
+    (id, params): (&Value, &Map<String, Value>),
+) -> Result<Response, RpcError> {
+    let told = listen::subscribed(&asked.state.mcp.desk, caller, (id, params))?;
+    let last = desk::complete(Ok(listen::ended(id)));
+    let last = rpc::answer(Some(id), last.map(Value::Object));
+    Ok(stream::told(&asked.state, told, (CancellationToken::new(), Some(last))))
+}
+
+/// The request that waits for this one, if it is one that comes back; or one like it, if its client could not be
+/// asked about another.
+async fn waited(asked: &Asked, said: &Said, bound: Bound) -> Result<Option<Taken>, RpcError> {
+    let waiting = &asked.state.mcp.desk.waiting;
+    match &said.back {
+        Some(back) => waiting.take(&back.state, bound, asked.state.now()).await.map(Some),
+        None if !said.may_be_asked_again() => Ok(None),
+        None => {
+            let most = asked.state.gate.config().limits.open_questions.value;
+            Ok(waiting.take_same(bound, most).await)
+        }
+    }
 }
 
 /// What must be the same when the client comes back, headers included: something between may look at them.
@@ -258,22 +297,17 @@ fn bound_what(said: &Said, caller: &Caller) -> Digest {
     Digest::of_parts([what, caller.agent.as_bytes(), caller.session.as_bytes()])
 }
 
-/// Goes on with a request whose client comes back with answers.
-async fn come_back(exchange: Exchange, back: Back, takes: Takes) -> Result<Response, RpcError> {
-    let Way::Stateless(bound) = &exchange.way else {
-        return Err(RpcError::wrong_params("`requestState` is not for sessions"));
-    };
-    let waiting = &exchange.state.mcp.desk.waiting;
-    let taken = waiting.take(&back.state, *bound, exchange.state.now()).await?;
+/// Goes on with a request whose client comes back, with answers or without.
+async fn go_on(exchange: Exchange, (taken, back): (Taken, Back), takes: Takes) -> Response {
     let driven = match taken.resume(back) {
-        Resumed::Done(answered) => return Ok(exchange.whole(answered)),
+        Resumed::Done(answered) => return exchange.whole(answered),
         Resumed::GoesOn(driven) => driven,
         Resumed::Again(driven, ask) => match exchange.park(driven, ask) {
-            Ok(told) => return Ok(exchange.whole(Ok(told))),
+            Ok(told) => return exchange.whole(Ok(told)),
             Err(driven) => driven,
         },
     };
-    Ok(stream::respond(exchange, driven, takes).await)
+    stream::respond(exchange, driven, takes).await
 }
 
 fn check_version(headers: &HeaderMap, meta: Option<&RequestMeta>) -> Result<(), RpcError> {
@@ -299,15 +333,17 @@ fn is_earlier(version: &str) -> bool {
     Revision::find(version).is_some_and(|revision| !revision.is_stateless())
 }
 
+/// The tool that is called, if the headers repeat what its arguments say.
 fn check_arguments(
     asked: &Asked,
     caller: &Caller,
     params: &Map<String, Value>,
-) -> Result<(), RpcError> {
+) -> Result<Option<Arc<ToolInfo>>, RpcError> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-    let Some(tool) = asked.state.mcp.desk.offer.tool(caller, name) else { return Ok(()) };
+    let Some(tool) = asked.state.mcp.desk.offer.tool(caller, name) else { return Ok(None) };
     let arguments = params.get("arguments").unwrap_or(&Value::Null);
-    headers::check_arguments(&asked.headers, &tool.parameters, arguments)
+    headers::check_arguments(&asked.headers, &tool.parameters, arguments)?;
+    Ok(Some(tool))
 }
 
 fn begins_session(headers: &HeaderMap, call: &Call) -> bool {
@@ -322,8 +358,12 @@ fn begin_session(asked: &Asked, call: Call) -> Result<Response, NotTaken> {
     let id = call.id.unwrap_or_default();
     let (revision, client) = match desk::begun(&fields(call.params)) {
         Ok(begun) => begun,
-        Err(error) => return Ok(refused(StatusCode::BAD_REQUEST, Some(&id), error)),
+        Err(error) => return Ok(Refused::from(error).response(Some(&id))),
     };
+    // Said now, and not with every call of the session.
+    if let Err(refusal) = caller(asked) {
+        return Ok(refusal.response(Some(&id)));
+    }
     let (state, signed) = (&asked.state, &asked.signed);
     let config = state.gate.config();
     let server = &config.server;
@@ -339,7 +379,7 @@ fn begin_session(asked: &Asked, call: Call) -> Result<Response, NotTaken> {
         )
     })?;
     let result = state.mcp.desk.initialize(revision);
-    let mut response = json(StatusCode::OK, rpc::answer(Some(&id), Ok(Value::Object(result))));
+    let mut response = answered(&id, Ok(result));
     let name = HeaderValue::from_str(&session.id);
     response
         .headers_mut()
@@ -352,14 +392,12 @@ async fn in_session(
     asked: Asked,
     session: &Arc<Session>,
     message: Message,
-) -> Result<Response, NotTaken> {
-    let refusal = match headers::only(&asked.headers, headers::VERSION) {
-        Ok(Some(version)) if !is_earlier(version) => Some(RpcError::unsupported_version(version)),
-        Ok(_) => None,
-        Err(error) => Some(error),
-    };
-    if let Some(error) = refusal {
-        return Ok(refused(StatusCode::BAD_REQUEST, id(&message), error));
+) -> Result<Response, Refused> {
+    match headers::only(&asked.headers, headers::VERSION)? {
+        Some(version) if !is_earlier(version) => {
+            return Err(RpcError::unsupported_version(version).into());
+        }
+        _ => {}
     }
     let Call { id, method, params } = match message {
         Message::Answer(answer) => {
@@ -399,6 +437,7 @@ async fn in_session(
         log_level: session.log_level(),
         cancel: cancel.clone(),
         progress_token: ProgressToken::new(meta.progress_token().cloned()),
+        tool: None,
         signed: Some(asked.signed.clone()),
     };
     let Some(noted) = session.note(&id, &cancel) else {
@@ -412,7 +451,7 @@ async fn in_session(
 }
 
 /// Who makes calls: as for every call over HTTP, in a session of the token's own if none is named.
-fn caller(asked: &Asked) -> Result<Caller, Problem> {
+fn caller(asked: &Asked) -> Result<Caller, Refused> {
     let (agent, session) = auth::names(&asked.headers)?;
     let token = &asked.signed.token;
     let own = match token.new.agents.as_deref() {
@@ -426,19 +465,13 @@ fn caller(asked: &Asked) -> Result<Caller, Problem> {
 }
 
 /// The session a request names, which must be there.
-fn session(asked: &Asked) -> Result<Option<Arc<Session>>, NoSession> {
-    let named = headers::only(&asked.headers, headers::SESSION);
-    let Some(id) = named.map_err(|error| NoSession(StatusCode::BAD_REQUEST, error))? else {
-        return Ok(None);
-    };
+fn session(asked: &Asked) -> Result<Option<Arc<Session>>, Refused> {
+    let Some(id) = headers::only(&asked.headers, headers::SESSION)? else { return Ok(None) };
     let found = asked.state.mcp.sessions.find(id, &asked.signed.hash);
     let gone = "there is no such session; begin one with `initialize`";
-    let gone = || NoSession(StatusCode::NOT_FOUND, RpcError::new(INVALID_REQUEST, gone));
+    let gone = || Refused(StatusCode::NOT_FOUND, RpcError::new(INVALID_REQUEST, gone));
     found.map(Some).ok_or_else(gone)
 }
-
-/// Why there is no session, and how that is said.
-struct NoSession(StatusCode, RpcError);
 
 fn id(message: &Message) -> Option<&Value> {
     match message {
@@ -459,10 +492,6 @@ fn whole(id: &Value, result: Map<String, Value>) -> Response {
 
 fn answered(id: &Value, answered: super::offer::Answered) -> Response {
     json(StatusCode::OK, rpc::answer(Some(id), answered.map(Value::Object)))
-}
-
-pub(super) fn refused(status: StatusCode, id: Option<&Value>, error: RpcError) -> Response {
-    json(status, rpc::answer(id, Err(error)))
 }
 
 pub(super) fn json(status: StatusCode, text: String) -> Response {

@@ -34,8 +34,9 @@ pub use self::{
     offer::{Answered, Change, Context, Offer},
     request::ClientInfo,
     revision::Revision,
-    stdio::serve_stdio,
+    stdio::{HowPatient, serve_stdio},
     tools::Tools,
+    waiting::Patience,
 };
 use self::{desk::Desk, sessions::Sessions};
 use crate::ServerError;

@@ -94,6 +94,8 @@ pub struct Context {
     /// Cancelled when they want it no more.
     pub cancel: CancellationToken,
     pub(super) progress_token: ProgressToken,
+    /// The tool they call, if it was looked up on the way here.
+    pub(super) tool: Option<Arc<ToolInfo>>,
     /// The token they came with; none on the command line.
     pub(super) signed: Option<Signed>,
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, hash_map},
+    fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -28,7 +29,7 @@ use super::{
     pending::Pending,
     request::{ClientInfo, RequestMeta},
     revision::Revision,
-    waiting::{Bound, Resumed},
+    waiting::{Bound, Patience, Resumed, Taken},
 };
 use crate::{
     ServerError,
@@ -42,6 +43,11 @@ const MOST_BYTES: usize = 12_000_000;
 const MOST_REQUESTS: usize = 64;
 /// So many messages wait to be written.
 const MOST_WAITING: usize = 64;
+/// So long calls may go on once nothing comes in any more: who writes a few messages and closes wants the answers,
+/// and who is gone wants nothing to go on.
+const LAST_CALLS: Duration = Duration::from_secs(1);
+/// The same for what is no call: it never takes that long.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// One client on standard input and output.
 #[derive(Debug)]
@@ -49,8 +55,7 @@ struct Stdio {
     desk: Desk,
     caller: Caller,
     clock: Arc<dyn Clock>,
-    /// How long a request waits for its client to come back.
-    patience: Duration,
+    patience: HowPatient,
     session: Mutex<Option<Begun>>,
     pending: Pending,
     requests: Mutex<HashMap<String, CancellationToken>>,
@@ -58,6 +63,61 @@ struct Stdio {
     listens: AtomicBool,
     /// What is written.
     out: mpsc::Sender<String>,
+}
+
+/// How long requests wait for their client to come back, and how many; as configuration says at the moment.
+pub struct HowPatient(pub Box<dyn Fn() -> Patience + Send + Sync>);
+
+impl fmt::Debug for HowPatient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HowPatient")
+    }
+}
+
+/// What is under way.
+#[derive(Debug, Default)]
+struct Tasks {
+    calls: JoinSet<()>,
+    /// Whatever tells of changes until it is stopped.
+    listening: JoinSet<()>,
+    others: JoinSet<()>,
+}
+
+impl Tasks {
+    /// The ones that a request of this kind belongs to.
+    fn of(&mut self, method: &str) -> &mut JoinSet<()> {
+        match method {
+            "tools/call" => &mut self.calls,
+            "subscriptions/listen" => &mut self.listening,
+            _ => &mut self.others,
+        }
+    }
+
+    /// Forgets those that have ended.
+    fn tidy(&mut self) {
+        for tasks in [&mut self.calls, &mut self.listening, &mut self.others] {
+            while tasks.try_join_next().is_some() {}
+        }
+    }
+
+    /// Lets what is nearly done come to its end, and stops the rest.
+    async fn end(mut self) {
+        self.listening.shutdown().await;
+        for (tasks, time) in [(&mut self.others, LAST_WORDS), (&mut self.calls, LAST_CALLS)] {
+            let ended = async { while tasks.join_next().await.is_some() {} };
+            let _ = tokio::time::timeout(time, ended).await;
+            tasks.shutdown().await;
+        }
+    }
+}
+
+/// A request that is under way.
+struct Asked<'a> {
+    id: &'a Value,
+    /// Cancelled when the client wants it no more: then it is told and asked nothing about it.
+    unwanted: &'a CancellationToken,
+    /// The same, and cancelled also when it is over.
+    cancel: CancellationToken,
 }
 
 /// What a client said that begins with `initialize`.
@@ -69,11 +129,11 @@ struct Begun {
 }
 
 /// Serves `offer` to whoever is at the other end of `input` and `output`, as `caller`, until the input
-/// ends. What is still under way then is stopped.
+/// ends. What is still under way a moment later is stopped.
 pub async fn serve_stdio(
     offer: Arc<dyn Offer>,
     (caller, clock): (Caller, Arc<dyn Clock>),
-    patience: Duration,
+    patience: HowPatient,
     (input, output): (impl AsyncBufRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
 ) -> Result<(), ServerError> {
     let (out, waiting) = mpsc::channel(MOST_WAITING);
@@ -108,11 +168,11 @@ async fn write(mut output: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<
 
 impl Stdio {
     async fn read(self: &Arc<Self>, mut lines: impl AsyncBufRead + Unpin) {
-        let mut tasks = JoinSet::new();
+        let mut tasks = Tasks::default();
         let mut line = Vec::new();
         loop {
             line.clear();
-            while tasks.try_join_next().is_some() {}
+            tasks.tidy();
             let read = tokio::select! {
                 read = read_line(&mut lines, &mut line) => read,
                 () = self.out.closed() => break,
@@ -126,19 +186,19 @@ impl Stdio {
                 Ok(Line::End) | Err(_) => break,
             }
         }
-        tasks.shutdown().await;
+        tasks.end().await;
     }
 
     /// Takes one message.
-    async fn take(self: &Arc<Self>, line: &[u8], tasks: &mut JoinSet<()>) {
+    async fn take(self: &Arc<Self>, line: &[u8], tasks: &mut Tasks) {
         let Ok(text) = std::str::from_utf8(line) else {
             return self.answer(None, Err(RpcError::new(-32700, "a message must be UTF-8"))).await;
         };
         if text.trim().is_empty() {
             return;
         }
-        match rpc::read(text) {
-            Err(Some(answer)) => drop(self.out.send(answer).await),
+        match rpc::try_read(text) {
+            Err(Some((id, error))) => self.answer(id.as_ref(), Err(error)).await,
             Err(None) => {}
             Ok(Message::Answer(answer)) => self.pending.answered(&answer.id, answer.result),
             Ok(Message::Call(Call { id: None, method, params })) => {
@@ -150,7 +210,7 @@ impl Stdio {
         }
     }
 
-    fn notified(self: &Arc<Self>, method: &str, params: &Value, tasks: &mut JoinSet<()>) {
+    fn notified(self: &Arc<Self>, method: &str, params: &Value, tasks: &mut Tasks) {
         match method {
             "notifications/cancelled" => {
                 let id = params.get("requestId").map(Value::to_string).unwrap_or_default();
@@ -160,7 +220,7 @@ impl Stdio {
             }
             "notifications/initialized" if !self.listens.swap(true, Ordering::Relaxed) => {
                 let stdio = self.clone();
-                tasks.spawn(async move {
+                tasks.listening.spawn(async move {
                     let mut told = listen::in_session(&stdio.desk, &stdio.caller);
                     while let Some(text) = told.next().await {
                         if stdio.out.send(text).await.is_err() {
@@ -178,7 +238,7 @@ impl Stdio {
         id: Value,
         method: String,
         params: Map<String, Value>,
-        tasks: &mut JoinSet<()>,
+        tasks: &mut Tasks,
     ) {
         if let Some(answered) = self.at_once(&method, &params) {
             return self.answer(Some(&id), answered).await;
@@ -201,10 +261,10 @@ impl Stdio {
             return self.answer(Some(&id), Err(RpcError::under_way())).await;
         }
         let stdio = self.clone();
-        tasks.spawn(async move {
+        tasks.of(&method).spawn(async move {
             // One of its own: a call that is over cancels what is left of it.
-            let own = cancel.child_token();
-            let answered = stdio.carry_out(&id, (method, params), own).await;
+            let asked = Asked { id: &id, unwanted: &cancel, cancel: cancel.child_token() };
+            let answered = stdio.carry_out(asked, (method, params)).await;
             stdio.requests().remove(&id.to_string());
             // Who has cancelled it does not wait for an answer.
             if !cancel.is_cancelled() {
@@ -244,9 +304,8 @@ impl Stdio {
     /// Carries a request out.
     async fn carry_out(
         &self,
-        id: &Value,
+        asked: Asked<'_>,
         (method, mut params): (String, Map<String, Value>),
-        cancel: CancellationToken,
     ) -> Answered {
         let begun = self.session().clone();
         if let Some(begun) = begun
@@ -260,35 +319,37 @@ impl Stdio {
                 client,
                 given: Map::new(),
                 log_level: begun.log_level,
-                cancel,
+                cancel: asked.cancel,
                 progress_token: ProgressToken::new(meta.progress_token().cloned()),
+                tool: None,
                 signed: None,
             };
             let driven = self.desk.begin(context, (method, params), outs);
-            return self.in_session(driven).await;
+            return self.in_session(driven, asked.unwanted).await;
         }
-        desk::complete(self.stateless(id, (method, params), cancel).await)
+        desk::complete(self.stateless(asked, (method, params)).await)
     }
 
-    async fn in_session(&self, mut driven: Driven) -> Answered {
+    async fn in_session(&self, mut driven: Driven, unwanted: &CancellationToken) -> Answered {
         loop {
-            match driven.step().await {
+            let texts = match driven.step().await {
                 Step::Done(answered) => return answered,
-                Step::Out(Out::Tell(text)) => self.send(text).await,
-                Step::Out(Out::Ask(ask)) => {
-                    for text in self.pending.begin(ask) {
-                        self.send(text).await;
-                    }
-                }
+                Step::Out(Out::Tell(text)) => vec![text],
+                // Dropped, so that nobody waits for an answer.
+                Step::Out(Out::Ask(_)) if unwanted.is_cancelled() => Vec::new(),
+                Step::Out(Out::Ask(ask)) => self.pending.begin(ask),
+                Step::Out(Out::Withdraw(ask)) => self.pending.withdraw(ask),
+            };
+            for text in texts {
+                self.send_unless(unwanted, text).await;
             }
         }
     }
 
     async fn stateless(
         &self,
-        id: &Value,
+        asked: Asked<'_>,
         (method, mut params): (String, Map<String, Value>),
-        cancel: CancellationToken,
     ) -> Answered {
         let meta = RequestMeta::take(&mut params);
         let revision = desk::stateless(meta.as_ref())?;
@@ -298,12 +359,13 @@ impl Stdio {
         }
         match method.as_str() {
             "server/discover" => return Ok(self.desk.discover()),
-            "subscriptions/listen" => return self.tell(id, &params, &cancel).await,
+            "subscriptions/listen" => return self.tell(&params, &asked).await,
             _ => {}
         }
         let bound = Bound { who: Digest::of("stdio"), what: said.what };
-        if let Some(back) = said.back {
-            return self.come_back(back, (bound, &cancel)).await;
+        if let Some(taken) = self.waited(&said, bound).await? {
+            let back = said.back.unwrap_or_else(|| Back::empty(said.progress_token));
+            return self.go_on((taken, back), bound, &asked).await;
         }
         let (client, outs) = Client::new(Arc::new(said.client));
         let context = Context {
@@ -312,70 +374,84 @@ impl Stdio {
             client,
             given: said.given,
             log_level: said.log_level,
-            cancel,
+            cancel: asked.cancel.clone(),
             progress_token: ProgressToken::new(said.progress_token),
+            tool: None,
             signed: None,
         };
-        let cancelled = context.cancel.clone();
         let driven = self.desk.begin(context, (method, params), outs);
-        self.drive(driven, (bound, &cancelled)).await
+        self.drive(driven, bound, &asked).await
     }
 
-    async fn drive(
-        &self,
-        mut driven: Driven,
-        (bound, cancelled): (Bound, &CancellationToken),
-    ) -> Answered {
+    /// The request that waits for this one; or one like it, if its client could not be asked about another.
+    async fn waited(&self, said: &Described, bound: Bound) -> Result<Option<Taken>, RpcError> {
+        let waiting = &self.desk.waiting;
+        match &said.back {
+            Some(back) => waiting.take(&back.state, bound, self.clock.now()).await.map(Some),
+            None if !said.may_be_asked_again() => Ok(None),
+            None => Ok(waiting.take_same(bound, (self.patience.0)().questions).await),
+        }
+    }
+
+    async fn drive(&self, mut driven: Driven, bound: Bound, asked: &Asked<'_>) -> Answered {
         loop {
-            match driven.step_unless(cancelled).await {
+            match driven.step_unless(&asked.cancel).await {
                 Step::Done(answered) => return answered,
-                Step::Out(Out::Tell(text)) => self.send(text).await,
+                Step::Out(Out::Tell(text)) => self.send_unless(asked.unwanted, text).await,
+                Step::Out(Out::Ask(_)) if asked.unwanted.is_cancelled() => {}
                 Step::Out(Out::Ask(ask)) => match self.park(driven, ask, bound) {
                     Ok(told) => return Ok(told),
                     Err(back) => driven = back,
                 },
+                Step::Out(Out::Withdraw(_)) => {}
             }
         }
     }
 
-    async fn come_back(
+    /// Goes on with a request whose client comes back, with answers or without.
+    async fn go_on(
         &self,
-        back: Back,
-        (bound, cancelled): (Bound, &CancellationToken),
+        (taken, back): (Taken, Back),
+        bound: Bound,
+        asked: &Asked<'_>,
     ) -> Answered {
-        let taken = self.desk.waiting.take(&back.state, bound, self.clock.now()).await?;
         match taken.resume(back) {
             Resumed::Done(answered) => answered,
-            Resumed::GoesOn(driven) => self.drive(driven, (bound, cancelled)).await,
+            Resumed::GoesOn(driven) => self.drive(driven, bound, asked).await,
             Resumed::Again(driven, ask) => match self.park(driven, ask, bound) {
                 Ok(told) => Ok(told),
-                Err(driven) => self.drive(driven, (bound, cancelled)).await,
+                Err(driven) => self.drive(driven, bound, asked).await,
             },
         }
     }
 
     /// Tells of changes until it is cancelled.
-    async fn tell(
-        &self,
-        id: &Value,
-        params: &Map<String, Value>,
-        cancel: &CancellationToken,
-    ) -> Answered {
-        let mut told = listen::subscribed(&self.desk, &self.caller, (id, params))?;
+    async fn tell(&self, params: &Map<String, Value>, asked: &Asked<'_>) -> Answered {
+        let mut told = listen::subscribed(&self.desk, &self.caller, (asked.id, params))?;
         loop {
             tokio::select! {
-                Some(text) = told.next() => self.send(text).await,
-                () = cancel.cancelled() => return Ok(listen::ended(id)),
+                Some(text) = told.next() => self.send_unless(asked.unwanted, text).await,
+                () = asked.unwanted.cancelled() => return Ok(listen::ended(asked.id)),
             }
         }
     }
 
     fn park(&self, driven: Driven, ask: Ask, bound: Bound) -> Result<Map<String, Value>, Driven> {
-        self.desk.waiting.park((driven, ask), (bound, None), (self.clock.now(), self.patience))
+        let time = (self.clock.now(), (self.patience.0)().time);
+        self.desk.waiting.park((driven, ask), (bound, None), time)
     }
 
     async fn answer(&self, id: Option<&Value>, answered: Answered) {
-        self.send(rpc::answer(id, answered.map(Value::Object))).await;
+        self.send(rpc::answer_without_null(id, answered.map(Value::Object))).await;
+    }
+
+    /// Sends something about a request, unless its client wants it no more.
+    async fn send_unless(&self, unwanted: &CancellationToken, text: String) {
+        tokio::select! {
+            biased;
+            () = unwanted.cancelled() => {}
+            () = self.send(text) => {}
+        }
     }
 
     async fn send(&self, text: String) {
@@ -426,3 +502,6 @@ async fn read_line(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,6 +50,8 @@ pub(super) async fn respond(exchange: Exchange, mut driven: Driven, takes: Takes
                         Err(back) => driven = back,
                     }
                 }
+                // Of what was never shown.
+                Step::Out(Out::Withdraw(_)) => {}
                 Step::Out(out) if streams => return Streamed::new(exchange, driven).after(out),
                 // Nothing can be told or asked.
                 Step::Out(_) => {}
@@ -112,6 +114,12 @@ impl Streamed {
                 self.driven = Some(driven);
             }
             Out::Ask(ask) => self.ask(driven, ask),
+            Out::Withdraw(ask) => {
+                if let Way::Session(session, _) = &self.exchange.way {
+                    self.texts.extend(session.pending.withdraw(ask));
+                }
+                self.driven = Some(driven);
+            }
         }
     }
 

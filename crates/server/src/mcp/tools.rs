@@ -1,8 +1,11 @@
 //! What Toolgate offers: the tools a caller has, through the gate.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use futures_util::{
@@ -27,25 +30,28 @@ const FRESH: u32 = 10_000;
 /// Where a result names the call, for people who want to look it up or take it back.
 const CALL_ID: &str = "toolgate/call_id";
 
+/// So many lists are kept by the view they are of.
+const MOST_LISTS: usize = 256;
+
 /// The tools of the gate.
 #[derive(Debug)]
 pub struct Tools {
     gate: Gate,
     events: Arc<Events>,
-    definitions: Definitions,
+    lists: Arc<Lists>,
 }
 
 impl Tools {
     /// All tools that `gate` has.
     pub fn new(gate: Gate, events: Arc<Events>) -> Arc<Self> {
-        Arc::new(Self { gate, events, definitions: Definitions::default() })
+        Arc::new(Self { gate, events, lists: Arc::default() })
     }
 
     fn list(&self, context: &Context, params: &Map<String, Value>) -> Answered {
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(RpcError::wrong_params("`cursor` is none that was given here"));
         }
-        let list = listed(&self.definitions, &self.gate.view(&context.caller));
+        let list = self.lists.of(&self.gate.view(&context.caller));
         let mut result = Map::new();
         result.insert("tools".to_owned(), list.value.clone());
         if context.revision.is_stateless() {
@@ -57,28 +63,31 @@ impl Tools {
 
     /// Calls a tool. Unknown ones are an error of the protocol, everything else is a result.
     pub async fn call(&self, context: &Context, mut params: Map<String, Value>) -> Answered {
-        let outcome = self.outcome(context, &mut params).await?;
+        let Some(Value::String(name)) = params.remove("name") else {
+            return Err(RpcError::wrong_params("`name` must name a tool"));
+        };
+        let tool = match &context.tool {
+            Some(tool) => Some(tool.clone()),
+            None => self.tool(&context.caller, &name),
+        };
+        // Names that not every client takes go out in another form.
+        let name = tool.as_ref().map_or(&*name, |tool| &tool.name);
+        let request = Request::new(name, params.remove("arguments").unwrap_or_default());
+        let outcome = self.outcome(context, request).await;
         if let Outcome::Error { error_type: kind @ "tool_not_available", message, .. } = &outcome {
             let error = RpcError::wrong_params(message.clone());
             return Err(error.with_data(json!({"error_type": kind})));
         }
         let meta = json!({CALL_ID: outcome.meta().call_id});
-        let mut result = provider::mcp_result(outcome);
+        let most = self.gate.config().limits.model_output_bytes.value;
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut result = provider::mcp_result(outcome, tool.as_deref(), most);
         result.insert("_meta".to_owned(), meta);
         Ok(result)
     }
 
     /// What became of a call.
-    async fn outcome(
-        &self,
-        context: &Context,
-        params: &mut Map<String, Value>,
-    ) -> Result<Outcome, RpcError> {
-        let Some(Value::String(name)) = params.remove("name") else {
-            return Err(RpcError::wrong_params("`name` must name a tool"));
-        };
-        let name = self.own_name(&context.caller, name);
-        let mut request = Request::new(&name, params.remove("arguments").unwrap_or_default());
+    async fn outcome(&self, context: &Context, mut request: Request) -> Outcome {
         let id = self.gate.next_id();
         request.id = Some(id);
         request.cancel = context.cancel.clone();
@@ -89,7 +98,7 @@ impl Tools {
         }
         let _asked = self.note_client(context, id);
         let made_with = (&*self.events, context.signed.as_ref());
-        Ok(calling::call_as(&self.gate, made_with, &context.caller, request).await)
+        calling::call_as(&self.gate, made_with, &context.caller, request).await
     }
 
     /// Who may answer for the owner about a call of their own: the owner's clients, if the owner said so
@@ -99,21 +108,37 @@ impl Tools {
         let owner = context.caller.role == Role::Owner;
         (trusted && owner).then(|| self.events.asking().note(call, context.client.clone()))
     }
-
-    /// What we call a tool. Names that not every client takes go out in another form, and nearly all do
-    /// not.
-    fn own_name(&self, caller: &Caller, name: String) -> String {
-        let view = self.gate.view(caller);
-        match view.find(&name) {
-            Found::Unknown => listed(&self.definitions, &view).names.inward(&name).into_owned(),
-            Found::Tool(_) | Found::Withheld(..) | Found::Unavailable(..) => name,
-        }
-    }
 }
 
-fn listed(definitions: &Definitions, view: &View) -> Arc<DefinitionList> {
-    let tools: Vec<_> = view.tools().map(|entry| entry.info().clone()).collect();
-    definitions.list(Format::Mcp, &tools)
+/// The definitions of what each caller has.
+#[derive(Debug, Default)]
+struct Lists {
+    definitions: Definitions,
+    by_view: Mutex<ByView>,
+}
+
+/// By the address of the view, which shares it with no other while it is kept here.
+type ByView = HashMap<usize, (Arc<View>, Arc<DefinitionList>)>;
+
+impl Lists {
+    /// The definitions of the tools in a view, put together once.
+    fn of(&self, view: &Arc<View>) -> Arc<DefinitionList> {
+        let key = Arc::as_ptr(view).addr();
+        let by_view = || self.by_view.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, list)) = by_view().get(&key) {
+            return list.clone();
+        }
+        let tools: Vec<_> = view.tools().map(|entry| entry.info().clone()).collect();
+        let list = self.definitions.list(Format::Mcp, &tools);
+        let mut known = by_view();
+        // What held before the last change nobody asks for any more.
+        known.retain(|_, (other, _)| other.generation() == view.generation());
+        if known.len() >= MOST_LISTS {
+            known.clear();
+        }
+        known.insert(key, (view.clone(), list.clone()));
+        list
+    }
 }
 
 impl Offer for Tools {
@@ -139,25 +164,30 @@ impl Offer for Tools {
     /// Told when the tools are others for this caller, whatever else changed.
     fn changes(&self, caller: &Caller) -> BoxStream<'static, Change> {
         let (gate, caller, changes) = (self.gate.clone(), caller.clone(), self.gate.changes());
-        let definitions = Definitions::default();
-        let known = listed(&definitions, &gate.view(&caller)).json.clone();
-        let state = (gate, caller, changes, definitions, known);
-        let told =
-            stream::unfold(state, |(gate, caller, mut changes, definitions, known)| async move {
-                loop {
-                    changes.changed().await.ok()?;
-                    let now = listed(&definitions, &gate.view(&caller)).json.clone();
-                    if now != known {
-                        return Some((Change::Tools, (gate, caller, changes, definitions, now)));
-                    }
+        let lists = self.lists.clone();
+        // There are many who listen, so none of them keeps a list.
+        let known = lists.of(&gate.view(&caller)).digest();
+        let state = (gate, caller, changes, lists, known);
+        let told = stream::unfold(state, |(gate, caller, mut changes, lists, known)| async move {
+            loop {
+                changes.changed().await.ok()?;
+                let now = lists.of(&gate.view(&caller)).digest();
+                if now != known {
+                    return Some((Change::Tools, (gate, caller, changes, lists, now)));
                 }
-            });
+            }
+        });
         told.boxed()
     }
 
     fn tool(&self, caller: &Caller, name: &str) -> Option<Arc<ToolInfo>> {
-        // By the name it is called by, or what is asked of its headers would not be looked at.
-        match self.gate.view(caller).find(&self.own_name(caller, name.to_owned())) {
+        let view = self.gate.view(caller);
+        let found = match view.find(name) {
+            // Nearly no names go out in another form.
+            Found::Unknown => view.find(&self.lists.of(&view).names.inward(name)),
+            found @ (Found::Tool(_) | Found::Withheld(..) | Found::Unavailable(..)) => found,
+        };
+        match found {
             Found::Tool(entry) => Some(entry.info().clone()),
             Found::Withheld(..) | Found::Unavailable(..) | Found::Unknown => None,
         }
@@ -180,5 +210,34 @@ impl UpdateSink for Progress {
             let params = json!({"progressToken": token, "progress": progress, "message": text});
             self.client.tell("notifications/progress", params).await;
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_list_is_put_together_once_for_all_who_want_it_and_kept_while_it_holds() {
+        let folder = TempDir::new().unwrap();
+        let gate = toolgate::Gate::builder()
+            .data(folder.path().join("data"))
+            .workspace(folder.path())
+            .tools(toolgate::builtin())
+            .build()
+            .unwrap();
+        let lists = Lists::default();
+        let [one, other] = [Caller::owner("main"), Caller::member("ada", "main")];
+        let of = |caller: &Caller| lists.of(&gate.inner().view(caller));
+        let first = of(&one);
+        assert!(Arc::ptr_eq(&first, &of(&one)));
+        assert_ne!(first.digest(), of(&other).digest());
+        assert_eq!(lists.by_view.lock().unwrap().len(), 2);
+        let config = config::parse("[tools]\ndeny = [\"read\"]", "t.toml").unwrap();
+        gate.reload(config).unwrap();
+        assert_ne!(first.digest(), of(&one).digest());
+        assert_eq!(lists.by_view.lock().unwrap().len(), 1, "what held before is not kept");
     }
 }

@@ -3,12 +3,19 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
 use serde_json::{Map, Value, json};
-use tokio::sync::oneshot;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tool::Digest;
 
 use super::{
@@ -27,6 +34,19 @@ const MOST_OF_ONE: usize = 32;
 
 /// What is wanted has its own time, which is up first.
 const GRACE: Duration = Duration::from_secs(2);
+/// So long a result is kept at least for a client that has not come back yet.
+const KEPT: Duration = Duration::from_mins(1);
+/// So much longer than an answer is waited for a client may come back: what was allowed elsewhere takes its own time.
+const LATER: Duration = Duration::from_hours(1);
+
+/// How long questions wait for an answer, and how many.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How long one does.
+    pub time: Duration,
+    /// How many of one session do.
+    pub questions: usize,
+}
 
 /// What must be the same when a client comes back: who it is, and what it wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +59,8 @@ pub(super) struct Bound {
 pub(super) struct Waiting {
     seal: Seal,
     entries: Mutex<HashMap<WaitingId, Entry>>,
+    /// Cancelled when nobody can come back any more.
+    over: CancellationToken,
 }
 
 impl fmt::Debug for Waiting {
@@ -49,6 +71,9 @@ impl fmt::Debug for Waiting {
 
 struct Entry {
     bound: Bound,
+    since: Instant,
+    /// Whether an answer is waited for.
+    asks: Arc<AtomicBool>,
     take: oneshot::Sender<oneshot::Sender<Taken>>,
 }
 
@@ -110,7 +135,13 @@ impl Taken {
 
 impl Waiting {
     pub(super) fn new() -> Result<Self, ServerError> {
-        Ok(Self { seal: Seal::new()?, entries: Mutex::default() })
+        let over = CancellationToken::new();
+        Ok(Self { seal: Seal::new()?, entries: Mutex::default(), over })
+    }
+
+    /// When this is dropped, nothing waits any more.
+    pub(super) fn until_dropped(&self) -> DropGuard {
+        self.over.clone().drop_guard()
     }
 
     /// Lets a request wait until its client comes back, or its token works no more. Gives what the client is
@@ -121,22 +152,26 @@ impl Waiting {
         (bound, held): (Bound, Option<Held>),
         (now, patience): (SystemTime, Duration),
     ) -> Result<Map<String, Value>, Driven> {
-        let sealed = self.seal.make(now + patience).ok().filter(|_| self.has_room(bound));
-        let Some((id, state)) = sealed else { return Err(driven) };
+        let Ok((id, state)) = self.seal.make(now + patience + LATER) else { return Err(driven) };
         let requests = ask.requests.clone();
         let (take, taken) = oneshot::channel();
-        self.entries().insert(id, Entry { bound, take });
-        let kept = Kept { waiting: self.clone(), id };
+        let asks = Arc::new(AtomicBool::new(true));
+        let entry = Entry { bound, since: Instant::now(), asks: asks.clone(), take };
+        let Some(kept) = self.enter(id, entry) else { return Err(driven) };
+        let over = self.over.clone();
         tokio::spawn(async move {
             let _kept = kept;
-            let taken = tokio::time::timeout(patience + GRACE, wait((driven, ask), taken));
+            let ended = async {
+                match &held {
+                    Some(held) => held.ended().await,
+                    None => std::future::pending().await,
+                }
+            };
             // Time is up, or nobody can come back: what is not taken is dropped, and so stopped.
-            match held {
-                None => drop(taken.await),
-                Some(held) => tokio::select! {
-                    _ = taken => {}
-                    () = held.ended() => {}
-                },
+            tokio::select! {
+                () = wait((driven, ask), (taken, &asks), patience) => {}
+                () = ended => {}
+                () = over.cancelled() => {}
             }
         });
         let told = json!({
@@ -167,9 +202,24 @@ impl Waiting {
             entries.get(&id).filter(|entry| entry.bound == bound).ok_or_else(gone)?;
             entries.remove(&id).ok_or_else(gone)?
         };
-        let (give, given) = oneshot::channel();
-        entry.take.send(give).map_err(|_| gone())?;
-        given.await.map_err(|_| gone())
+        taken(entry).await.ok_or_else(gone)
+    }
+
+    /// The oldest of the same requests that wait for an answer, if its client has `most` open: it has nothing to
+    /// show any more, and would be refused another question.
+    pub(super) async fn take_same(&self, bound: Bound, most: usize) -> Option<Taken> {
+        let entry = {
+            let mut entries = self.entries();
+            let asks = |entry: &Entry| entry.asks.load(Ordering::Relaxed);
+            let own = entries.iter().filter(|(_, one)| one.bound.who == bound.who && asks(one));
+            if own.clone().count() < most {
+                return None;
+            }
+            let same = own.filter(|(_, entry)| entry.bound == bound);
+            let oldest = *same.min_by_key(|(_, entry)| entry.since)?.0;
+            entries.remove(&oldest)?
+        };
+        taken(entry).await
     }
 
     /// How many wait.
@@ -177,10 +227,15 @@ impl Waiting {
         self.entries().len()
     }
 
-    fn has_room(&self, bound: Bound) -> bool {
-        let entries = self.entries();
-        let own = entries.values().filter(|entry| entry.bound.who == bound.who).count();
-        entries.len() < MOST && own < MOST_OF_ONE
+    /// Notes a request until the guard is dropped; `None` if too many wait.
+    fn enter(self: &Arc<Self>, id: WaitingId, entry: Entry) -> Option<Kept> {
+        let mut entries = self.entries();
+        let own = entries.values().filter(|other| other.bound.who == entry.bound.who).count();
+        if entries.len() >= MOST || own >= MOST_OF_ONE {
+            return None;
+        }
+        entries.insert(id, entry);
+        Some(Kept { waiting: self.clone(), id })
     }
 
     fn entries(&self) -> MutexGuard<'_, HashMap<WaitingId, Entry>> {
@@ -200,22 +255,41 @@ impl Drop for Kept {
     }
 }
 
-/// Goes on with a request until somebody takes it.
+/// What waits there, unless it has ended.
+async fn taken(entry: Entry) -> Option<Taken> {
+    let (give, given) = oneshot::channel();
+    entry.take.send(give).ok()?;
+    given.await.ok()
+}
+
+/// Goes on with a request until somebody takes it, or nobody has answered in time. What was answered elsewhere is
+/// under way and has a time of its own.
 async fn wait(
     (mut driven, ask): (Driven, Ask),
-    mut taken: oneshot::Receiver<oneshot::Sender<Taken>>,
+    (mut taken, asks): (oneshot::Receiver<oneshot::Sender<Taken>>, &AtomicBool),
+    patience: Duration,
 ) {
     let (mut ask, mut done) = (Some((ask, Shown::Yes)), None);
+    let mut until = Instant::now() + patience + GRACE;
     let give = loop {
+        let open = ask.as_ref().is_some_and(|(ask, _)| !ask.answers.is_closed()) && done.is_none();
+        asks.store(open, Ordering::Relaxed);
         tokio::select! {
             biased;
             give = &mut taken => break give,
             step = driven.step(), if done.is_none() => match step {
-                Step::Done(answered) => done = Some(answered),
-                Step::Out(Out::Ask(next)) => ask = Some((next, Shown::No)),
-                // Nobody listens.
-                Step::Out(Out::Tell(_)) => {}
+                Step::Done(answered) => {
+                    done = Some(answered);
+                    until = until.max(Instant::now() + KEPT);
+                }
+                Step::Out(Out::Ask(next)) => {
+                    ask = Some((next, Shown::No));
+                    until = Instant::now() + patience + GRACE;
+                }
+                // Nobody listens; and whether an answer is still wanted is looked at above.
+                Step::Out(Out::Tell(_) | Out::Withdraw(_)) => {}
             },
+            () = sleep_until(until), if open || done.is_some() => return,
         }
     };
     if let Ok(give) = give {
@@ -224,60 +298,4 @@ async fn wait(
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::{sync::Notify, task::yield_now};
-    use tokio_util::sync::CancellationToken;
-
-    use super::{
-        super::{
-            client::{Client, ProgressToken},
-            driven::Reins,
-        },
-        *,
-    };
-
-    fn form(text: &str) -> Map<String, Value> {
-        crate::events::fields(json!({"approval": {"method": "elicitation/create", "params": text}}))
-    }
-
-    #[tokio::test]
-    async fn what_a_client_was_not_shown_it_does_not_answer() {
-        let waiting = Arc::new(Waiting::new().unwrap());
-        let (client, outs) = Client::new(Arc::default());
-        let elsewhere = Arc::new(Notify::new());
-        let answered_elsewhere = elsewhere.clone();
-        let work = async move {
-            tokio::select! {
-                _ = client.ask(form("the first question")) => {}
-                () = answered_elsewhere.notified() => {}
-            }
-            let answers = client.ask(form("the second question")).await;
-            Ok(crate::events::fields(json!({"answers": answers})))
-        };
-        let cancel = CancellationToken::new();
-        let reins = Reins { cancel, progress_token: ProgressToken::new(None) };
-        let mut driven = Driven::new(work, outs, reins);
-        let Step::Out(Out::Ask(ask)) = driven.step().await else { panic!("it asks") };
-        let bound = Bound { who: Digest::of("who"), what: Digest::of("what") };
-        let now = SystemTime::UNIX_EPOCH;
-        let time = (now, Duration::from_mins(1));
-        let told = waiting.park((driven, ask), (bound, None), time).ok().unwrap();
-        elsewhere.notify_one();
-        for _ in 0..50 {
-            yield_now().await;
-        }
-        let state = told["requestState"].as_str().unwrap().to_owned();
-        let answers = form("yes");
-        let taken = waiting.take(&state, bound, now).await.ok().unwrap();
-        let back = Back { state, answers: answers.clone(), progress_token: None };
-        let Resumed::Again(driven, ask) = taken.resume(back) else { panic!("it asks again") };
-        assert_eq!(ask.requests, form("the second question"));
-        let told = waiting.park((driven, ask), (bound, None), time).ok().unwrap();
-        let state = told["requestState"].as_str().unwrap().to_owned();
-        let taken = waiting.take(&state, bound, now).await.ok().unwrap();
-        let back = Back { state, answers, progress_token: None };
-        let Resumed::GoesOn(mut driven) = taken.resume(back) else { panic!("it goes on") };
-        let Step::Done(Ok(done)) = driven.step().await else { panic!("it is done") };
-        assert_eq!(done["answers"], Value::Object(form("yes")));
-    }
-}
+mod tests;

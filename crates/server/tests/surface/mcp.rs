@@ -1,14 +1,21 @@
 //! MCP over HTTP, in the revision in which every request stands for itself.
 
-use std::time::Duration;
+use std::sync::Arc;
 
+use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
+use server::{
+    Events,
+    mcp::{Change, InWords, Offer as _, Tools},
+};
 use store::Scope;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
     time::timeout,
 };
+use tool::Caller;
+use world::SystemClock;
 
 use crate::{
     client::{Answer, Request, send},
@@ -16,6 +23,8 @@ use crate::{
 };
 
 const REVISION: &str = "2026-07-28";
+
+const WORDS: InWords = InWords { question: |_| String::new(), scope: str::to_owned };
 
 /// The owner, whose client may put questions to its person.
 pub(crate) const ASKED: Who = Who { scopes: Some(&[Scope::Call, Scope::Elicit]), ..Who::OWNER };
@@ -31,8 +40,18 @@ fn chosen(choice: &str) -> Value {
 }
 
 impl Site {
+    fn reload(&self, text: &str) {
+        self.gate.reload(config::parse(text, "t.toml").unwrap()).unwrap();
+    }
+
     /// A request as clients of the stateless revision send it.
-    fn mcp(&self, token: &str, method: &str, params: &Value, capabilities: &Value) -> Request {
+    pub(crate) fn mcp(
+        &self,
+        token: &str,
+        method: &str,
+        params: &Value,
+        capabilities: &Value,
+    ) -> Request {
         let mut params = params.clone();
         let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
         meta["io.modelcontextprotocol/protocolVersion"] = json!(REVISION);
@@ -49,7 +68,7 @@ impl Site {
     }
 
     /// The same, answered.
-    async fn ask_mcp(&self, token: &str, method: &str, params: Value) -> Answer {
+    pub(crate) async fn ask_mcp(&self, token: &str, method: &str, params: Value) -> Answer {
         send(self.mcp(token, method, &params, &json!({}))).await
     }
 
@@ -194,7 +213,10 @@ async fn who_it_is_and_whether_it_is_json_comes_before_the_protocol() {
     assert_eq!(send(site.anonymous("POST", "/mcp").json(&body)).await.status, 401);
     for (text, status) in [("{", 400), ("[]", 400), (r#"{"id":1,"id":2,"method":"x"}"#, 400)] {
         let request = site.request("POST", "/mcp").header("content-type", "application/json");
-        assert_eq!(send(request.body(text)).await.status, status, "{text}");
+        let answer = send(request.body(text)).await;
+        assert_eq!(answer.status, status, "{text}");
+        // There is no id `null` in this protocol.
+        assert_eq!(answer.json().get("id"), None, "{text}");
     }
 }
 
@@ -333,6 +355,65 @@ async fn what_is_no_answer_is_asked_again_and_no_is_no() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_comes_back_without_a_choice_is_shown_again_and_then_taken_as_a_no() {
+    let site = Site::new().await;
+    let token = site.token(ASKED).await;
+    let mut asked = site.ring_mcp(&token, json!({})).await;
+    for answer in [json!({"action": "accept"}), chosen("Allow everything")["approval"].clone()] {
+        let back =
+            json!({"inputResponses": {"approval": answer}, "requestState": asked["requestState"]});
+        asked = site.ring_mcp(&token, back).await;
+        assert_eq!(asked["resultType"], "input_required", "{answer}");
+        let message = asked["inputRequests"]["approval"]["params"]["message"].as_str().unwrap();
+        assert!(message.starts_with("None of the answers was chosen"), "{message}");
+        assert!(message.ends_with("main wants ring"), "{message}");
+    }
+    let back =
+        json!({"inputResponses": chosen("allow once"), "requestState": asked["requestState"]});
+    let denied = site.ring_mcp(&token, back).await;
+    assert_eq!(denied["isError"], true, "{denied}");
+    let text = denied["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("without one of its answers, which counts as no"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_gave_up_on_its_forms_can_send_the_same_request_again() {
+    let site = Site::with("[limits]\nopen_questions = 2").await;
+    let token = site.token(ASKED).await;
+    let first = site.ring_mcp(&token, json!({})).await;
+    let second = site.ring_mcp(&token, json!({})).await;
+    let third = site.ring_mcp(&token, json!({})).await;
+    assert_eq!(third["resultType"], "input_required", "{third}");
+    let open = site.get("/v1/approvals").await.json()["approvals"].as_array().unwrap().len();
+    assert_eq!(open, 2);
+    let back = |asked: &Value| json!({"inputResponses": chosen("Allow once"), "requestState": asked["requestState"]});
+    assert_eq!(site.ring_mcp(&token, back(&first)).await["code"], -32602);
+    // Something else is still one question too many.
+    let other = json!({"arguments": {"shout": "something else"}});
+    let refused = site.ring_mcp(&token, other).await;
+    assert!(refused["content"][0]["text"].as_str().unwrap().starts_with("rate_limited"));
+    for asked in [second, third] {
+        let rang = site.ring_mcp(&token, back(&asked)).await;
+        assert_eq!(rang["content"][0]["text"], "rang", "{rang}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_not_there_is_said_in_the_form_of_the_protocol() {
+    let site = Site::new().await;
+    let narrow = site.token(Who { agents: Some(&["main"]), ..Who::OWNER }).await;
+    for (token, agent, status) in
+        [(&site.owner, "nobody", 400), (&narrow, "other", 403), (&site.owner, "a b", 400)]
+    {
+        let list = site.mcp(token, "tools/list", &json!({}), &json!({}));
+        let answer = send(list.header("toolgate-agent", agent)).await;
+        assert_eq!(answer.status, status, "{agent}");
+        let said = answer.json();
+        assert_eq!((&said["id"], &said["error"]["code"]), (&json!(7), &json!(-32600)), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_answers_only_if_the_owner_said_so_and_it_can() {
     let site = Site::new().await;
     let agents = Who { scopes: Some(&[Scope::Call]), ..Who::OWNER };
@@ -390,9 +471,12 @@ async fn a_question_that_nobody_comes_back_with_ends_with_its_time() {
         site.entries().iter().any(|entry| entry.error_type.as_deref() == Some("permission_denied"))
     })
     .await;
-    site.pass(Duration::from_secs(2));
+    // What the client says now is too late, and it hears what became of its call, once.
     let back =
         json!({"inputResponses": chosen("Allow once"), "requestState": asked["requestState"]});
+    let denied = site.ring_mcp(&token, back.clone()).await;
+    let text = denied["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("nobody answered within 1 s"), "{text}");
     assert_eq!(site.ring_mcp(&token, back).await["code"], -32602);
     until("nothing waits any more", async || {
         site.get("/metrics").await.text().contains("toolgate_mcp_waiting 0")
@@ -412,10 +496,7 @@ async fn whoever_listens_is_told_when_their_tools_change_and_until_their_token_e
     assert_eq!(first["params"]["notifications"], json!({"toolsListChanged": true}));
     assert_eq!(first["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7);
 
-    let reload = |text: &str| site.gate.reload(config::parse(text, "t.toml").unwrap()).unwrap();
-    // Nothing that concerns the tools.
-    reload("[limits]\ncalls_total = 7");
-    reload("[tools]\ndeny = [\"ring\"]");
+    site.reload("[tools]\ndeny = [\"ring\"]");
     let told = messages(&stream.until("list_changed").await);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["method"], "notifications/tools/list_changed");
@@ -425,6 +506,23 @@ async fn whoever_listens_is_told_when_their_tools_change_and_until_their_token_e
     let newest = tokens["tokens"][0]["id"].as_str().unwrap();
     assert_eq!(send(site.request("DELETE", &format!("/v1/tokens/{newest}"))).await.status, 200);
     stream.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_told_of_changes_that_leave_their_tools_as_they_are() {
+    let site = Site::new().await;
+    let tools = Tools::new(site.gate.inner().clone(), Events::new(Arc::new(SystemClock), WORDS));
+    let mut changes = tools.changes(&Caller::owner("main"));
+    // Each is looked at before the next one comes: together they would be one change.
+    for (config, told) in [
+        ("[limits]\ncalls_total = 7", None),
+        ("[tools]\ndeny = [\"ring\"]", Some(Change::Tools)),
+        ("[tools]\ndeny = [\"ring\"]\n[limits]\ncalls_total = 7", None),
+        ("", Some(Change::Tools)),
+    ] {
+        site.reload(config);
+        assert_eq!(changes.next().now_or_never().flatten(), told, "{config}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -88,7 +88,8 @@ async fn a_session_speaks_what_its_client_asked_for_if_we_do() {
     for (wanted, spoken) in [
         ("2025-11-25", "2025-11-25"),
         ("2025-06-18", "2025-06-18"),
-        ("2025-03-26", "2025-03-26"),
+        // It has messages of which several come at once, and whoever speaks it speaks the one before.
+        ("2025-03-26", "2024-11-05"),
         ("2024-11-05", "2024-11-05"),
         ("2026-07-28", "2025-11-25"),
         ("2030-01-01", "2025-11-25"),
@@ -159,6 +160,50 @@ async fn a_client_that_cannot_answer_leaves_the_question_to_others() {
     assert_eq!(send(yes).await.status, 200);
     let told = messages(&stream.end().await);
     assert_eq!(told[0]["result"]["content"][0]["text"], "rang");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_taken_back_when_somebody_else_answers_or_nobody_does() {
+    for answered in [true, false] {
+        let limit = if answered { "" } else { "[limits]\napproval_timeout = \"1s\"" };
+        let site = Site::with(limit).await;
+        let [token, approver] = [site.token(ASKED).await, site.token(Who::OWNER).await];
+        let session = site.begin(&token, shows_forms()).await;
+        let call = session.call(5, "tools/call", &json!({"name": "ring", "arguments": {}}));
+        let mut stream = OpenStream::new(call).await;
+        let asked = messages(&stream.until("requestedSchema").await)[0].clone();
+        if answered {
+            let question = site.get("/v1/approvals").await.json()["approvals"][0].take();
+            let path = format!("/v1/approvals/{}", question["id"].as_str().unwrap());
+            let yes = json!({"decision": "allow_once"});
+            let yes = site.request_as(&approver, "POST", &path).json(&yes);
+            assert_eq!(send(yes).await.status, 200);
+        }
+        let told = messages(&stream.end().await);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(told[0]["method"], "notifications/cancelled");
+        assert_eq!(told[0]["params"]["requestId"], asked["id"]);
+        assert_eq!(told[1]["result"]["isError"], !answered);
+    }
+}
+
+/// A client takes a bare 404 for the end of its session.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_not_there_ends_no_session() {
+    let site = Site::new().await;
+    let session = site.begin(&site.owner, json!({})).await;
+    let list = session.call(7, "tools/list", &json!({})).header("toolgate-agent", "nobody");
+    let answer = send(list).await;
+    assert_eq!((answer.status, &answer.json()["id"]), (400, &json!(7)));
+    assert_eq!(answer.json()["error"]["code"], -32600);
+    let listen = session.request("GET").header("toolgate-agent", "nobody");
+    assert_eq!(send(listen).await.status, 400);
+    let params = json!({"protocolVersion": REVISION, "capabilities": {}});
+    let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let begin = site.request("POST", "/mcp").header("toolgate-agent", "nobody").json(&body);
+    let answer = send(begin).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32600)));
+    assert_eq!(send(session.call(8, "ping", &json!({}))).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,7 +14,7 @@ use clap::Args;
 use config::{Config, Loaded};
 use server::{
     Events,
-    mcp::{Tools, serve_stdio},
+    mcp::{HowPatient, Patience, Tools, serve_stdio},
 };
 use tokio::{
     io::{BufReader, stdin, stdout},
@@ -31,6 +31,8 @@ use crate::{
 
 /// So long it may take to find out whether a server is there.
 const LOOK: Duration = Duration::from_millis(300);
+/// So long calls that were stopped may take to end: what is left then is found by whoever comes next.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Serve the tools to one MCP client, on standard input and output.
 ///
@@ -61,9 +63,9 @@ impl McpCommand {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let Self { agent, user, session, workspace, wait } = self;
         let identity = Identity { agent, user, session, workspace };
+        context::check_user(global, &identity).await?;
         let config = adapted(context::configuration(global)?, &identity, wait);
         check_workspace(&config, &identity)?;
-        let patience = config.limits.approval_timeout.value;
         let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
         let mut builder = context::builder(global, config)?;
         // Inside a command of an agent nobody can be asked.
@@ -87,12 +89,38 @@ impl McpCommand {
         let who = (context::caller(&identity), Arc::new(SystemClock) as _);
         let ends = (BufReader::new(stdin()), stdout());
         tokio::select! {
-            served = serve_stdio(offer, who, patience, ends) => served?,
+            served = serve_stdio(offer, who, patience(gate.inner()), ends) => served?,
             () = stopped() => {}
         }
+        settled(gate.inner()).await;
         gate.runner().shutdown().await;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What configuration says at the moment, which may change while clients are served.
+fn patience(gate: &gate::Gate) -> HowPatient {
+    let gate = gate.clone();
+    HowPatient(Box::new(move || {
+        let limits = &gate.config().limits;
+        let (time, questions) = (limits.approval_timeout.value, limits.open_questions.value);
+        Patience { time, questions }
+    }))
+}
+
+/// Waits until calls that were stopped have ended and their questions are withdrawn: a question that is left
+/// behind would be put to people for as long as it may be open.
+async fn settled(gate: &gate::Gate) {
+    let settled = async {
+        loop {
+            let stats = gate.stats();
+            if stats.open_questions + stats.running + stats.waiting == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let _ = tokio::time::timeout(LAST_WORDS, settled).await;
 }
 
 fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {

@@ -22,9 +22,22 @@ struct Process {
     from: Receiver<Value>,
 }
 
+/// What a request of the stateless revision says of a client that shows forms.
+fn stateless() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    })
+}
+
 impl Process {
     /// With a session.
     fn new(person: &Person) -> Self {
+        Self::with(person, &json!({}))
+    }
+
+    /// With a session of a client that has these capabilities.
+    fn with(person: &Person, capabilities: &Value) -> Self {
         let mut command = person.command();
         command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -36,7 +49,7 @@ impl Process {
                 .try_for_each(|said| send.send(said))
         });
         let mut process = Self { to: child.stdin.take(), child, from };
-        let begin = json!({"protocolVersion": "2025-11-25", "capabilities": {}});
+        let begin = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities});
         assert!(process.ask("begin", "initialize", &begin)["result"].is_object());
         process
     }
@@ -126,6 +139,7 @@ fn what_is_wrong_is_answered_and_the_next_message_is_read() {
             let answer = process.next();
             let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
             assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
+            assert_ne!(answer.get("id"), Some(&Value::Null), "{shown}: {answer}");
         }
         assert!(process.ask("alive", "ping", &json!({}))["result"].is_object());
     }
@@ -176,6 +190,61 @@ fn when_the_client_is_gone_its_calls_end_and_the_process_with_them() {
     waiting.ended(&person);
     person.wait_for(command, "cancelled");
     assert!(person.printed(&["audit", "verify"]).starts_with("ok"), "the journal is not whole");
+}
+
+#[test]
+fn a_question_ends_with_the_process_whose_client_was_to_come_back_with_the_answer() {
+    let person = Person::new();
+    for by_signal in [false, true] {
+        let mut process = Process::new(&person);
+        let command = format!("echo nobody comes back {by_signal}");
+        let params =
+            json!({"name": "exec", "arguments": {"command": command}, "_meta": stateless()});
+        let asked = process.ask("asks", "tools/call", &params);
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        person.question(&command);
+        if by_signal {
+            let id = Pid::from_raw(i32::try_from(process.child.id()).unwrap()).unwrap();
+            kill_process(id, Signal::TERM).unwrap();
+        } else {
+            drop(process.to.take());
+        }
+        process.ended(&person);
+        let list = person.printed(&["approvals", "list", "--json"]);
+        let list: Value = serde_json::from_str(&list).unwrap();
+        assert_eq!(list["pending"], json!([]), "{by_signal}");
+    }
+}
+
+#[test]
+fn a_form_is_taken_back_when_somebody_answers_elsewhere() {
+    let person = Person::new();
+    let mut process = Process::with(&person, &json!({"elicitation": {}}));
+    let command = "echo answered elsewhere";
+    process.send("asks", "tools/call", &json!({"name": "exec", "arguments": {"command": command}}));
+    let asked = process.next();
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    person.answer(command, Surface::CommandLine, "allow");
+    let told = process.next();
+    assert_eq!(told["method"], "notifications/cancelled", "{told}");
+    assert_eq!(told["params"]["requestId"], asked["id"]);
+    let done = process.next();
+    assert_eq!(done["result"]["structuredContent"]["stdout"], "answered elsewhere\n", "{done}");
+}
+
+#[test]
+fn whoever_writes_a_few_messages_and_closes_gets_the_answers() {
+    let person = Person::alone();
+    let mut process = Process::new(&person);
+    for number in 0..10 {
+        process.send(&format!("list {number}"), "tools/list", &json!({}));
+    }
+    drop(process.to.take());
+    let mut answered: Vec<_> =
+        (0..10).map(|_| process.next()["id"].as_str().unwrap().to_owned()).collect();
+    answered.sort();
+    assert_eq!(answered, (0..10).map(|number| format!("list {number}")).collect::<Vec<_>>());
+    process.ended(&person);
 }
 
 #[test]

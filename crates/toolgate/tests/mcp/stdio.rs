@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use server::mcp::serve_stdio;
+use server::mcp::{HowPatient, Patience, serve_stdio};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, duplex, split},
     io::{ReadHalf, WriteHalf},
@@ -28,8 +28,9 @@ impl Client {
         let (from, to) = split(theirs);
         let who = (Caller::owner("main"), Arc::new(SystemClock) as Arc<_>);
         let offer = site.offer.clone();
-        let waits = Duration::from_secs(20);
-        tokio::spawn(serve_stdio(offer, who, waits, (BufReader::new(from), to)));
+        let patience = || Patience { time: Duration::from_secs(20), questions: 5 };
+        let patience = HowPatient(Box::new(patience));
+        tokio::spawn(serve_stdio(offer, who, patience, (BufReader::new(from), to)));
         let (from, to) = split(ours);
         Self { to, from: BufReader::new(from).lines(), told: VecDeque::new() }
     }
