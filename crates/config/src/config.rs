@@ -1,6 +1,6 @@
 //! What a configuration file says.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{Agent, Hook, Limits, Provider, Secret, Server, Spanned, Store, Tools, User};
 
@@ -25,4 +25,6 @@ pub struct Config {
     pub server: Server,
     /// What is kept, and for how long.
     pub store: Store,
+    /// Folders that agents work in whatever is set for them, by id. No key: whoever starts the program says it.
+    pub workspaces: BTreeMap<String, PathBuf>,
 }

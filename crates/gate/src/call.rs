@@ -74,13 +74,15 @@ impl Call {
         live: &Live,
         wait: impl Future<Output = T>,
     ) -> Result<T, ToolError> {
+        let stopped = || live.check().and(Err(ToolError::Cancelled));
+        if live.cancellation().is_cancelled() {
+            return stopped();
+        }
+        // What is there at once needs nobody who listens.
         tokio::select! {
             biased;
-            () = live.cancellation().cancelled() => {
-                live.check()?;
-                Err(ToolError::Cancelled)
-            }
             value = wait => Ok(value),
+            () = live.cancellation().cancelled() => stopped(),
         }
     }
 }

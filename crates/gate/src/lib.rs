@@ -8,6 +8,7 @@
 mod answering;
 mod approver;
 mod ask;
+mod at_once;
 mod cache;
 mod call;
 mod check;

@@ -8,7 +8,7 @@ use store::{EmergencyFile, Journal, LazyDb};
 use tool::{AnyTool, CallIds, Capabilities};
 
 use crate::{
-    approver::Approver, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
+    approver::Approver, at_once::Soon, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
     observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
     redactor::Redactor, registry::Registry, settings::Settings, shared::Shared, trust::Trust,
     views::Views,
@@ -63,6 +63,7 @@ impl Parts {
             questions: Questions::default(),
             rates: Rates::default(),
             slots: Arc::default(),
+            soon: Soon::default(),
         })
     }
 }

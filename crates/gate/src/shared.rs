@@ -7,9 +7,20 @@ use store::{Journal, LazyDb};
 use tool::{CallIds, Caller, Capabilities};
 
 use crate::{
-    approver::Approver, cache::Cache, emergency::Alarm, hook::Hook, observer::Observer,
-    permissions::Permissions, questions::Questions, rates::Rates, registry::Registry,
-    settings::Settings, slots::Slots, trust::Trust, views::View, views::Views,
+    approver::Approver,
+    at_once::Soon,
+    cache::Cache,
+    emergency::Alarm,
+    hook::Hook,
+    observer::Observer,
+    permissions::Permissions,
+    questions::Questions,
+    rates::Rates,
+    registry::Registry,
+    settings::Settings,
+    slots::Slots,
+    trust::Trust,
+    views::{View, Views, generation},
 };
 
 /// One for all stages of a gate.
@@ -34,11 +45,17 @@ pub struct Shared {
     pub(crate) rates: Rates,
     pub(crate) slots: Arc<Slots>,
     pub(crate) cache: Cache,
+    pub(crate) soon: Soon,
 }
 
 impl Shared {
     /// What `caller` has now.
     pub(crate) fn view(&self, caller: &Caller) -> Arc<View> {
         self.views.get(&self.registry.snapshot(), &self.settings.load(), caller)
+    }
+
+    /// The generation that every view has now, whosever it is.
+    pub(crate) fn generation(&self) -> u64 {
+        generation(self.settings.load().generation, &self.registry.snapshot())
     }
 }

@@ -84,9 +84,14 @@ impl View {
 
     /// Changes whenever configuration or registry do.
     pub fn generation(&self) -> u64 {
-        // Two counters that each fit far below half of the bits.
-        self.settings << 32 | self.snapshot.generation() & 0xffff_ffff
+        generation(self.settings, &self.snapshot)
     }
+}
+
+/// The generation of all views that are worked out of these settings and tools.
+pub(crate) const fn generation(settings: u64, snapshot: &Snapshot) -> u64 {
+    // Two counters that each fit far below half of the bits.
+    settings << 32 | snapshot.generation() & 0xffff_ffff
 }
 
 /// What a parent does not have, for the child.

@@ -17,7 +17,7 @@ mod verify;
 mod writer;
 
 use std::{
-    ops::{Deref, DerefMut},
+    ops::{Deref, DerefMut, Range},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, TryLockError,
@@ -49,6 +49,9 @@ use crate::{StoreError, folder::FolderLock, time::micros};
 
 /// So often others get a turn before what has gathered is committed.
 const MOST_TURNS: usize = 8;
+
+/// So many records are looked at together when payloads are erased.
+const ERASED_AT_ONCE: i64 = 2_000;
 
 /// The record of every call: append-only records *intent*, *change* and *outcome*. An [`Entry`] is
 /// what the records of one call say together.
@@ -245,7 +248,14 @@ impl Journal {
     /// and records that it did. The journal still verifies. Returns how many it erased. Blocks.
     pub fn prune_payloads(&self, older_than: SystemTime) -> Result<u64, StoreError> {
         let Some(inner) = &self.inner else { return Ok(0) };
-        let erased = inner.chain().erase(micros(older_than))?;
+        let Range { mut start, end } = inner.chain().extent()?;
+        let (mut erased, mut recorded) = (0, false);
+        // Piece by piece, because calls wait meanwhile.
+        while start < end {
+            let next = end.min(start + ERASED_AT_ONCE);
+            erased += inner.chain().erase(micros(older_than), start..next, &mut recorded)?;
+            start = next;
+        }
         inner.upkeep_after_erasure();
         Ok(erased)
     }

@@ -9,7 +9,6 @@
 mod arguments;
 mod artifacts;
 mod ask;
-mod at_once;
 mod call;
 mod caller;
 mod capability;
@@ -55,7 +54,6 @@ mod walk;
 pub use arguments::{is_large, parse_json, texts};
 pub use artifacts::{ArtifactId, ArtifactRef, ArtifactStore};
 pub use ask::Ask;
-pub use at_once::at_once;
 pub use call::{CallId, CallIds, ToolCall};
 pub use caller::{Caller, Confined, Left, Role};
 pub use capability::{Capabilities, Capability};

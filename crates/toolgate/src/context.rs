@@ -77,7 +77,7 @@ pub(crate) fn configuration_for(global: &Global, identity: &Identity) -> Result<
 pub(crate) fn within(mut config: Config, identity: &Identity) -> Config {
     let Identity { agent, workspace, .. } = identity;
     if let Some(workspace) = workspace {
-        config.agents.entry(agent.clone()).or_default().workspace = Some(workspace.clone().into());
+        config.workspaces.insert(agent.clone(), workspace.clone());
     }
     config
 }

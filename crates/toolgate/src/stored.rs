@@ -1,6 +1,9 @@
 //! Agents that were made over the API or on the command line, while the program runs.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use agent::missing_workspace;
 use config::{Agent, Config};
@@ -22,17 +25,28 @@ pub(crate) fn with_stored_agents(
         if config.agents.contains_key(id) {
             continue;
         }
-        match usable(id, settings, data) {
+        match usable(id, settings, (data, config.workspaces.get(id))) {
             Ok(agent) => drop(config.agents.insert(id.clone(), agent)),
             Err(problem) => tracing::warn!(agent = id, "an agent is left out: {problem}"),
         }
     }
+    // Last, so that an agent which was made here keeps its rules.
+    for (id, folder) in &config.workspaces {
+        config.agents.entry(id.clone()).or_default().workspace = Some(folder.clone().into());
+    }
     Ok((config, stored))
 }
 
-/// An agent that can work; otherwise, why it cannot.
-fn usable(id: &str, settings: &Value, data: &Path) -> Result<Agent, String> {
-    let agent = config::stored_agent(id, settings).map_err(|error| error.to_string())?;
+/// An agent that can work, in `folder` if one is named; otherwise, why it cannot.
+fn usable(
+    id: &str,
+    settings: &Value,
+    (data, folder): (&Path, Option<&PathBuf>),
+) -> Result<Agent, String> {
+    let mut agent = config::stored_agent(id, settings).map_err(|error| error.to_string())?;
+    if let Some(folder) = folder {
+        agent.workspace = Some(folder.clone().into());
+    }
     // Elsewhere it would change files that are not its own.
     if let Some(path) = missing_workspace(&agent) {
         return Err(format!("its folder `{}` is gone", path.display()));

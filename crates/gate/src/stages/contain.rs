@@ -11,9 +11,7 @@ use std::{
 };
 
 use policy::{Decision, Verdict};
-use tool::{
-    Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult, at_once,
-};
+use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
@@ -54,7 +52,7 @@ impl Stage for Contain {
         call.context = Some(self.context(&call)?);
         let mut tool = pin!(contained(next.run(call)));
         if is_pure {
-            if let Some(result) = at_once(tool.as_mut()).await {
+            if let Some(result) = self.0.soon.at_once(tool.as_mut()).await {
                 return result;
             }
             // Nothing happens, so nothing is lost; one that takes a while shows as running.
@@ -85,7 +83,7 @@ impl Contain {
         }
         self.still_overridden(call)?;
         let approved = call.learnt.now().approval.is_some();
-        let same = call.generation == self.0.view(&call.caller).generation();
+        let same = call.generation == self.0.generation();
         if same && !approved {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::{pin::pin, sync::Arc, time::Instant};
 
-use tool::{ToolError, ToolResult, at_once};
+use tool::{ToolError, ToolResult};
 
 use crate::{
     call::Call,
@@ -23,7 +23,7 @@ impl Stage for Deadline {
         call.deadline = Some(began + timeout);
         let live = call.live.clone();
         let mut work = pin!(Call::unless_stopped(&live, next.run(call)));
-        if let Some(result) = at_once(work.as_mut()).await {
+        if let Some(result) = self.0.soon.at_once(work.as_mut()).await {
             return result?;
         }
         tokio::select! {

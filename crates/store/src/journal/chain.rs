@@ -1,6 +1,6 @@
 //! The writing end of the journal.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, ops::Range, sync::Arc, time::Duration};
 
 use rusqlite::{Connection, OptionalExtension};
 use tool::{CallId, Clock, Digest};
@@ -82,19 +82,32 @@ impl Chain {
         Ok(())
     }
 
-    /// Erases the payloads of calls that ended, as far as they are from before `before`.
-    pub(super) fn erase(&mut self, before: i64) -> Result<u64, StoreError> {
+    /// Erases the payloads of calls that ended, as far as they are from before `before` and among `range`. The
+    /// first time something is erased, that is recorded.
+    pub(super) fn erase(
+        &mut self,
+        before: i64,
+        range: Range<i64>,
+        recorded: &mut bool,
+    ) -> Result<u64, StoreError> {
         let mut erased = 0;
         self.with(Durability::Disk, Patience::Some, |chain| {
             // Overwritten, not only forgotten.
             chain.conn.pragma_update(None, "secure_delete", true)?;
             chain.transact(|chain| {
-                erased = chain.conn.execute(ERASE, [before])?;
-                let record = (erased > 0).then(|| Draft::erasure(before));
+                erased = chain.conn.execute(ERASE, [before, range.start, range.end])?;
+                let record = (erased > 0 && !*recorded).then(|| Draft::erasure(before));
                 chain.write(record.iter())
             })
         })?;
+        *recorded |= erased > 0;
         Ok(erased as u64)
+    }
+
+    /// The first of all records, and where the next one will be.
+    pub(super) fn extent(&self) -> Result<Range<i64>, StoreError> {
+        let sql = "SELECT coalesce(min(seq), 0), coalesce(max(seq), 0) + 1 FROM records";
+        Ok(self.conn.query_row(sql, [], |row| Ok(row.get(0)?..row.get(1)?))?)
     }
 
     /// Whether it is time to empty the write-ahead log; says so once.
@@ -217,5 +230,5 @@ impl Drop for Chain {
 
 // A call without an outcome may still have to be rolled back.
 const ERASE: &str = "UPDATE records AS r SET content = NULL
-    WHERE r.at < ? AND r.content IS NOT NULL AND EXISTS
+    WHERE r.at < ?1 AND r.seq >= ?2 AND r.seq < ?3 AND r.content IS NOT NULL AND EXISTS
         (SELECT 1 FROM records AS o WHERE o.call_id = r.call_id AND o.kind = 'outcome')";

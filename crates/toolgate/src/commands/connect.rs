@@ -34,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 use tool::ItemId;
 use url::Url;
 
-pub(super) use self::agent::known_agent;
+pub(super) use self::agent::check_agent;
 use self::{
     agent::MAIN,
     client::{Client, ClientName, ELSEWHERE, Server, Token, VARIABLE},
@@ -232,7 +232,7 @@ impl Connect {
     /// agents of its own.
     fn check_agent(&self, global: &Global, target: &Target) -> Result<()> {
         if self.agent() != MAIN && !self.remove && matches!(target.maker, Maker::Here) {
-            known_agent(global, &context::configuration(global)?, self.agent())?;
+            check_agent(global, &context::configuration(global)?, self.agent())?;
         }
         Ok(())
     }

@@ -135,7 +135,7 @@ fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Confi
 /// work in because of that.
 fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
     let named = config.agents.get(&identity.agent).and_then(|agent| agent.workspace.as_ref());
-    if named.is_some() {
+    if named.is_some() || identity.workspace.is_some() {
         return Ok(());
     }
     let here = env::current_dir().context("the current folder cannot be found")?;

@@ -182,3 +182,17 @@ impl Drop for Serving {
         let _ = self.child.wait();
     }
 }
+
+#[test]
+fn an_agent_that_was_made_keeps_its_rules_in_another_folder() {
+    let machine = Machine::new();
+    assert_eq!(machine.run(&["agents", "add", "reader", "--deny", "write"]).code, 0);
+    let folder = machine.path("workspace/sub");
+    fs::create_dir(&folder).unwrap();
+    let call = ["call", "write", r#"{"path":"a.txt","content":"x"}"#, "--agent", "reader"];
+    for args in [&[][..], &["--workspace", folder.to_str().unwrap()]] {
+        let refused = machine.run(&[&call, args].concat());
+        assert_eq!(refused.json()["error_type"], "tool_not_available", "{args:?}");
+    }
+    assert!(!folder.join("a.txt").exists());
+}

@@ -1,7 +1,7 @@
 //! The agent that a client acts as.
 
 use anyhow::{Result, anyhow};
-use config::{Agent, Config};
+use config::Config;
 use tool::nearest;
 
 use crate::{cli::Global, context, visible::visible};
@@ -9,22 +9,15 @@ use crate::{cli::Global, context, visible::visible};
 /// The agent that is always there.
 pub(super) const MAIN: &str = "main";
 
-/// What is set for an agent: by the file, else by whoever made it. One that nobody knows would have the rules
-/// of no agent, so a slip of the pen would loosen them.
-pub(in crate::commands) fn known_agent(
-    global: &Global,
-    config: &Config,
-    id: &str,
-) -> Result<Agent> {
-    if let Some(agent) = config.agents.get(id) {
-        return Ok(agent.clone());
-    }
-    if id == MAIN {
-        return Ok(Agent::default());
+/// Refuses an agent that nobody knows: it would have the rules of no agent, so a slip of the pen would loosen
+/// them.
+pub(in crate::commands) fn check_agent(global: &Global, config: &Config, id: &str) -> Result<()> {
+    if id == MAIN || config.agents.contains_key(id) {
+        return Ok(());
     }
     let made = store::stored_agents(&context::data(global)?)?;
-    if let Some((_, settings)) = made.iter().find(|(known, _)| known == id) {
-        return Ok(config::stored_agent(id, settings)?);
+    if made.iter().any(|(known, _)| known == id) {
+        return Ok(());
     }
     let known = config.agents.keys().chain(made.iter().map(|(known, _)| known));
     let near = nearest(id, known.map(String::as_str).chain([MAIN]));

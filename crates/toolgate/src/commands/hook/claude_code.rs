@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use config::{Agent, Exec};
+use config::Exec;
 use gate::{Check, Found};
 use policy::{Decision, Verdict};
 use serde_json::{Value, json};
@@ -67,11 +67,10 @@ pub(super) async fn answer(
     let workspace = Workspace::find(workspace, &asked.cwd)?;
     let root = &workspace.root;
     let mut config = context::configuration(global)?;
-    let known = connect::known_agent(global, &config, agent)?;
+    connect::check_agent(global, &config, agent)?;
     // There is no sandbox around what Claude Code runs, whatever ours would be.
     config.tools.exec.host.value = Place::Host;
-    let known = Agent { workspace: Some(root.clone().into()), ..known };
-    config.agents.insert(agent.to_owned(), known);
+    config.workspaces.insert(agent.to_owned(), root.clone());
     let gate = context::gate(global, config, None)?;
     let caller =
         Caller { session: format!("{CLIENT}:{}", asked.session).into(), ..Caller::owner(agent) };
