@@ -8,8 +8,8 @@ use store::{EmergencyFile, Journal, LazyDb};
 use tool::{AnyTool, CallIds, Capabilities};
 
 use crate::{
-    approver::Approver, at_once::Soon, cache::Cache, definition::RegistryError, emergency::Alarm, hook::Hook,
-    observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
+    approver::Approver, at_once::Soon, cache::Cache, definition::RegistryError, emergency::Alarm,
+    hook::Hook, observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
     redactor::Redactor, registry::Registry, settings::Settings, shared::Shared, trust::Trust,
     views::Views,
 };

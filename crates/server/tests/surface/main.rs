@@ -22,6 +22,7 @@ mod isolation;
 mod limits;
 mod listing;
 mod mcp;
+mod mcp_results;
 mod mcp_sessions;
 mod messages;
 mod scoped;

@@ -112,8 +112,7 @@ impl Chain {
 
     /// Whether it is time to empty the write-ahead log; says so once.
     pub(super) fn checkpoint_is_due(&mut self) -> bool {
-        let due =
-            self.commits >= COMMITS_PER_CHECKPOINT || self.records >= RECORDS_PER_CHECKPOINT;
+        let due = self.commits >= COMMITS_PER_CHECKPOINT || self.records >= RECORDS_PER_CHECKPOINT;
         if due {
             (self.commits, self.records) = (0, 0);
         }

@@ -5,8 +5,8 @@ use std::fs;
 #[test]
 fn what_toolgate_is_compared_with_is_built_alike() {
     let top = crate::top();
-    let [ours, theirs] =
-        ["Cargo.toml", "bench/mcp/Cargo.toml"].map(|file| fs::read_to_string(top.join(file)).unwrap());
+    let [ours, theirs] = ["Cargo.toml", "bench/mcp/Cargo.toml"]
+        .map(|file| fs::read_to_string(top.join(file)).unwrap());
     let profile = |text: &str| {
         let profile = text.split_once("[profile.release]\n").unwrap().1;
         profile.split("\n\n").next().unwrap().trim().to_owned()

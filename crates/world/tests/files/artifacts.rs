@@ -59,7 +59,8 @@ fn whoever_leaves_much_behind_takes_away_from_nobody_else() {
     let bobs = put(&bob, 20);
     let adas: Vec<_> = (0..5).map(|_| put(&ada, 40)).collect();
     setup.world.prune().unwrap();
-    let is_there = |caller: &Caller, id: &ArtifactId| setup.world.artifact(caller, id.as_str()).is_ok();
+    let is_there =
+        |caller: &Caller, id: &ArtifactId| setup.world.artifact(caller, id.as_str()).is_ok();
     assert!(is_there(&bob, &bobs));
     let left: Vec<_> = adas.iter().map(|id| is_there(&ada, id)).collect();
     assert_eq!(left, [false, false, false, false, true]);
