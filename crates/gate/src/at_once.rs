@@ -145,7 +145,7 @@ mod tests {
         // It asks, and its runtime never gets to the end of the round.
         first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
         let (said, heard) = mpsc::channel();
-        let other = soon.clone();
+        let other = soon;
         let waiting = thread::spawn(move || {
             let second =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
