@@ -174,6 +174,7 @@ impl Chain {
         let (mut seq, mut above) = self.last()?;
         let mut head = self.head.map_or_else(|| self.find_head(), Ok)?;
         let at = micros(self.clock.now());
+        let mut row = row::inserting(&self.conn)?;
         for draft in drafts {
             seq += 1;
             // A new chain hangs on the file, so that it cannot be taken out as a whole.
@@ -181,7 +182,7 @@ impl Chain {
             let (time, duration_ms) = draft.times();
             let payload = draft.digest;
             let link = Link { seq, n: head.n, at, time, duration_ms, payload, prev, above };
-            above = row::insert(&self.conn, draft, &link, self.writer.id())?;
+            above = row::insert(&mut row, draft, &link, self.writer.id())?;
             head = Head { n: head.n + 1, hash: above };
         }
         Ok(head)

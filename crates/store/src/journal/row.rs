@@ -152,21 +152,25 @@ pub(super) fn select() -> &'static str {
     &SQL
 }
 
-/// Writes a record and its payload, and returns its hash.
-pub(super) fn insert(
-    conn: &Connection,
-    draft: &Draft,
-    link: &Link,
-    writer: &str,
-) -> Result<Digest, StoreError> {
+/// What writes records.
+pub(super) fn inserting(conn: &Connection) -> Result<CachedStatement<'_>, StoreError> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         let marks = vec!["?"; columns().len()];
         format!("INSERT INTO records ({}) VALUES ({})", columns().join(", "), marks.join(", "))
     });
+    Ok(conn.prepare_cached(&SQL)?)
+}
+
+/// Writes a record and its payload, and returns its hash.
+pub(super) fn insert(
+    row: &mut CachedStatement<'_>,
+    draft: &Draft,
+    link: &Link,
+    writer: &str,
+) -> Result<Digest, StoreError> {
     let texts = draft.texts(writer).in_order();
     let hash = link.hash(texts.iter().map(|(_, text)| text.as_bytes()));
-    let mut row = conn.prepare_cached(&SQL)?;
-    bind(&mut row, link, &hash)?;
+    bind(row, link, &hash)?;
     for (index, (_, text)) in texts.iter().enumerate() {
         row.raw_bind_parameter(10 + index, text)?;
     }
