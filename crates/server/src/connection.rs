@@ -1,17 +1,17 @@
 //! One connection, from its first byte to its last.
 
-use std::{convert::Infallible, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use axum::{body::Body, http::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::net::sockopt;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tower::ServiceExt as _;
 
 use crate::{
     connections::{Counted, Kind, Most},
     guard::Ends,
-    outer,
     patient::Patient,
     problem::{self, Problem},
     state::State,
@@ -30,6 +30,7 @@ const KEEPALIVE: Duration = Duration::from_mins(1);
 /// answered once.
 pub(crate) fn accept(
     state: &State,
+    router: &axum::Router,
     stream: TcpStream,
     peer: SocketAddr,
 ) -> impl Future<Output = ()> + Send + 'static {
@@ -41,10 +42,10 @@ pub(crate) fn accept(
         state.events.metrics.refused_connection();
         tracing::debug!(%peer, "too many connections");
     }
-    let state = state.clone();
+    let (state, router) = (state.clone(), router.clone());
     async move {
         let Some(counted) = counted else { return refuse(stream).await };
-        if let Err(error) = serve(&state, stream, (peer, counted)).await {
+        if let Err(error) = serve(&state, router, stream, (peer, counted)).await {
             // Clients go away and send nonsense all the time.
             tracing::debug!(%peer, %error, "a connection ended early");
         }
@@ -66,17 +67,16 @@ async fn refuse(mut stream: TcpStream) {
 
 async fn serve(
     state: &State,
+    router: axum::Router,
     stream: TcpStream,
     (peer, _counted): (SocketAddr, Counted),
 ) -> Result<(), hyper::Error> {
     prepare(&stream);
     let local = stream.local_addr().unwrap_or(state.local);
-    let serving = state.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Ends { local, peer });
-        let state = serving.clone();
-        async move { Ok::<_, Infallible>(outer::handle(state, request).await) }
+        router.clone().oneshot(request)
     });
     let late = state.ending.is_cancelled();
     let mut builder = http1::Builder::new();

@@ -4,8 +4,10 @@
 use std::{net::IpAddr, panic::AssertUnwindSafe};
 
 use axum::{
-    extract::Request,
+    Router,
+    extract::{Request, State as Given},
     http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
@@ -24,11 +26,15 @@ const OWN_HEADER: &str = "toolgate-request";
 /// Names a request in the log and in the answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("toolgate-request-id");
 
-/// Answers a request.
-pub(crate) async fn handle(state: State, request: Request) -> Response {
+/// `router` with all of this around it.
+pub(crate) fn around(router: Router, state: &State) -> Router {
+    router.layer(from_fn_with_state(state.clone(), handle))
+}
+
+async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Response {
     let mut open = OpenRequest::new(&state, &request);
     let mut from = FromPage::Nowhere;
-    let answered = answer(&state, request, (&mut from, &mut open.user)).await;
+    let answered = answer(&state, request, next, (&mut from, &mut open.user)).await;
     let mut response = answered.unwrap_or_else(Problem::into_response);
     chat::put_in_form(&open.method, &open.path, &mut response);
     guard::allow_reading(&mut response, &from);
@@ -39,6 +45,7 @@ pub(crate) async fn handle(state: State, request: Request) -> Response {
 async fn answer(
     state: &State,
     mut request: Request,
+    next: Next,
     (from, user): (&mut FromPage, &mut Option<String>),
 ) -> Result<Response, Problem> {
     let missing = || Problem::internal("a request without a connection");
@@ -53,9 +60,8 @@ async fn answer(
         return Err(Problem::ending());
     }
     request.extensions_mut().insert(from.clone());
-    let meant = state.table.find(request.method(), request.uri().path());
     let mut held = None;
-    if !meant.is_open() {
+    if !state.table.is_open(request.method(), request.uri().path()) {
         let (mut parts, body) = request.into_parts();
         let signed = signed(state, ends.peer.ip(), &parts, from).await?;
         *user = Some(signed.user().to_owned());
@@ -64,7 +70,7 @@ async fn answer(
         parts.extensions.insert(signed);
         request = Request::from_parts(parts, body);
     }
-    let handled = AssertUnwindSafe(meant.answer(state, request)).catch_unwind();
+    let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
     let panicked = |_| Problem::internal("a handler panicked");
     let Some(held) = held else { return handled.await.map_err(panicked) };
     let response = tokio::select! {
