@@ -29,5 +29,7 @@ bench: ## Measure what the gate costs (release build; use an idle machine)
 
 bench-mcp: ## Compare a call over MCP with a bare rmcp server and FastMCP (FASTMCP=a Python that has it)
 	cargo build --locked --release --quiet -p toolgate
+	cargo build --locked --profile alike --features alike --quiet --manifest-path bench/mcp/Cargo.toml
 	cargo run --locked --release --quiet --manifest-path bench/mcp/Cargo.toml -- \
-		--toolgate $${CARGO_TARGET_DIR:-target}/release/toolgate $(if $(FASTMCP),--fastmcp $(FASTMCP))
+		--toolgate $${CARGO_TARGET_DIR:-target}/release/toolgate \
+		--rmcp-alike $${CARGO_TARGET_DIR:-bench/mcp/target}/alike/mcp-bench $(if $(FASTMCP),--fastmcp $(FASTMCP))

@@ -21,7 +21,8 @@ use tokio::{
 
 use crate::{echo::Echo, message::Revision, report::Report};
 
-/// The same one as Toolgate's.
+/// The same one as Toolgate's, where the bare server is built like it.
+#[cfg(feature = "alike")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -52,6 +53,9 @@ struct Options {
     /// The release build of Toolgate to measure.
     #[arg(long, value_name = "PROGRAM")]
     toolgate: Option<PathBuf>,
+    /// This program again, built like Toolgate (`--profile alike --features alike`), to measure its bare server too.
+    #[arg(long, value_name = "PROGRAM")]
+    rmcp_alike: Option<PathBuf>,
     /// The Python to measure `FastMCP` with; it must have what `requirements.txt` names.
     #[arg(long, value_name = "PYTHON")]
     fastmcp: Option<PathBuf>,

@@ -11,6 +11,9 @@ use crate::{
     output,
 };
 
+/// What the bare server is called that is built like Toolgate.
+pub(crate) const RMCP_ALIKE: &str = "rmcp-alike";
+
 /// One server.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -20,7 +23,7 @@ pub(crate) struct Row {
     pub(crate) costs: Vec<Cost>,
 }
 
-/// All servers; rmcp is the first.
+/// All servers.
 #[derive(Debug)]
 pub(crate) struct Report {
     rows: Vec<Row>,
@@ -33,7 +36,7 @@ impl Report {
     pub(crate) fn new(options: &Options, rows: Vec<Row>) -> Self {
         let Options { tool, args, revision, connections, limit, .. } = options;
         let what = format!("`{tool}` {args}, MCP {}, {connections} connections", revision.name());
-        let missing = ["toolgate", "fastmcp"]
+        let missing = ["toolgate", RMCP_ALIKE, "fastmcp"]
             .into_iter()
             .filter(|name| rows.iter().all(|row| row.name != *name))
             .collect();
@@ -42,7 +45,7 @@ impl Report {
 
     /// Whether Toolgate stays within the limit; true if it was not measured.
     pub(crate) fn is_within(&self) -> bool {
-        self.toolgate().is_none_or(|row| self.ratio(row) <= self.limit)
+        self.to("rmcp").is_none_or(|ratio| ratio <= self.limit)
     }
 
     /// The table for people.
@@ -51,17 +54,17 @@ impl Report {
         let rounds = self.rows.first().map_or(0, |row| row.costs.len());
         let width = rounds * 8;
         output::line(format_args!(
-            "{:<9}{:>width$}{:>9}{:>7}{:>9}{:>8}{:>8}",
+            "{:<11}{:>width$}{:>9}{:>7}{:>9}{:>8}{:>8}",
             "", "each round", "median", "ratio", "calls/s", "calls", "bytes"
         ));
         for row in &self.rows {
             let rounds = row.costs.iter().map(|cost| format!("{:>8.1}", micros(cost.cpu)));
             let rounds = rounds.collect::<Vec<_>>().concat();
             output::line(format_args!(
-                "{:<9}{rounds}{:>9.1}{:>7.2}{:>9.0}{:>8}{:>8}",
+                "{:<11}{rounds}{:>9.1}{:>7.2}{:>9.0}{:>8}{:>8}",
                 row.name,
                 row.cpu(),
-                self.ratio(row),
+                self.row("rmcp").map_or(f64::NAN, |rmcp| row.ratio(rmcp)),
                 row.speed(),
                 row.load.calls,
                 row.answer_bytes
@@ -71,16 +74,26 @@ impl Report {
         for name in &self.missing {
             output::line(format_args!("{name} was not measured: give --{name}"));
         }
-        if let Some(toolgate) = self.toolgate() {
-            let verdict = if self.is_within() { "within" } else { "ABOVE" };
-            let ratios = self.ratios(toolgate).into_iter().map(|ratio| format!("{ratio:.2}"));
-            output::line(format_args!(
-                "toolgate to rmcp: {:.2} is {verdict} the limit of {}; round by round {}",
-                self.ratio(toolgate),
-                self.limit,
-                ratios.collect::<Vec<_>>().join(", ")
-            ));
+        for base in ["rmcp", RMCP_ALIKE] {
+            self.print_ratio(base);
         }
+    }
+
+    /// How Toolgate compares with another, if both were measured.
+    fn print_ratio(&self, base: &str) {
+        let (Some(toolgate), Some(base)) = (self.row("toolgate"), self.row(base)) else { return };
+        let verdict = match (base.name, self.is_within()) {
+            ("rmcp", true) => format!("within the limit of {}", self.limit),
+            ("rmcp", false) => format!("ABOVE the limit of {}", self.limit),
+            _ => "without a limit".to_owned(),
+        };
+        let ratios = toolgate.ratios(base).into_iter().map(|ratio| format!("{ratio:.2}"));
+        output::line(format_args!(
+            "toolgate to {}: {:.2}, {verdict}; round by round {}",
+            base.name,
+            toolgate.ratio(base),
+            ratios.collect::<Vec<_>>().join(", ")
+        ));
     }
 
     /// The same for programs.
@@ -89,7 +102,8 @@ impl Report {
         let report = json!({
             "what": self.what,
             "limit": self.limit,
-            "ratio": self.toolgate().map(|row| self.ratio(row)),
+            "ratio": self.to("rmcp"),
+            "ratio_alike": self.to(RMCP_ALIKE),
             "ok": self.is_within(),
             "not_measured": self.missing,
             "servers": servers,
@@ -104,31 +118,36 @@ impl Report {
             "name": row.name,
             "cpu_us": rounds,
             "median_cpu_us": row.cpu(),
-            "ratio": self.ratio(row),
-            "ratios": self.ratios(row),
+            "ratio": self.row("rmcp").map(|rmcp| row.ratio(rmcp)),
+            "ratios": self.row("rmcp").map(|rmcp| row.ratios(rmcp)),
             "calls_per_second": row.speed(),
             "calls": row.load.calls,
             "answer_bytes": row.answer_bytes,
         })
     }
 
-    fn toolgate(&self) -> Option<&Row> {
-        self.rows.iter().find(|row| row.name == "toolgate")
+    fn row(&self, name: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.name == name)
     }
 
-    /// Of the medians.
-    fn ratio(&self, row: &Row) -> f64 {
-        self.rows.first().map_or(f64::NAN, |rmcp| row.cpu() / rmcp.cpu())
-    }
-
-    /// Of each round, which shows how far to trust the one above.
-    fn ratios(&self, row: &Row) -> Vec<f64> {
-        let rmcp = self.rows.iter().take(1).flat_map(|rmcp| &rmcp.costs);
-        row.costs.iter().zip(rmcp).map(|(row, rmcp)| row.cpu.div_duration_f64(rmcp.cpu)).collect()
+    /// How many times as much as another Toolgate needs.
+    fn to(&self, base: &str) -> Option<f64> {
+        Some(self.row("toolgate")?.ratio(self.row(base)?))
     }
 }
 
 impl Row {
+    /// Of the medians.
+    fn ratio(&self, base: &Self) -> f64 {
+        self.cpu() / base.cpu()
+    }
+
+    /// Of each round, which shows how far to trust the one above.
+    fn ratios(&self, base: &Self) -> Vec<f64> {
+        let pairs = self.costs.iter().zip(&base.costs);
+        pairs.map(|(own, base)| own.cpu.div_duration_f64(base.cpu)).collect()
+    }
+
     fn cpu(&self) -> f64 {
         median(self.costs.iter().map(|cost| micros(cost.cpu)).collect())
     }

@@ -19,7 +19,7 @@ use crate::{
     message::{Call, Endpoint},
     output,
     owned::Owned,
-    report::{Report, Row},
+    report::{RMCP_ALIKE, Report, Row},
 };
 
 /// `FastMCP` gets so many times fewer calls.
@@ -28,20 +28,7 @@ const SLOWER: u32 = 20;
 /// Starts the servers, measures each of them in every round, and ends them.
 pub(crate) async fn compare(options: &Options) -> Result<Report> {
     let scratch = TempDir::with_prefix("mcp-bench-")?;
-    let toolgate = match &options.toolgate {
-        Some(program) => Some(toolgate(options, program, &scratch).await?),
-        None => None,
-    };
-    // The others say what Toolgate said, so that all answers have about the same size.
-    let answer = match &toolgate {
-        Some(toolgate) => toolgate.probe().await?.0,
-        None => ANSWER.to_owned(),
-    };
-    let mut subjects = vec![rmcp(options, &answer, &scratch).await?];
-    subjects.extend(toolgate);
-    if let Some(python) = &options.fastmcp {
-        subjects.push(fastmcp(options, python, &answer, &scratch).await?);
-    }
+    let subjects = start(options, &scratch).await?;
     let mut rows = Vec::new();
     for subject in &subjects {
         let (_, answer_bytes) = subject.probe().await?;
@@ -60,6 +47,30 @@ pub(crate) async fn compare(options: &Options) -> Result<Report> {
     Ok(Report::new(options, rows))
 }
 
+/// All servers that were asked for.
+async fn start(options: &Options, scratch: &TempDir) -> Result<Vec<Subject>> {
+    let toolgate = match &options.toolgate {
+        Some(program) => Some(toolgate(options, program, scratch).await?),
+        None => None,
+    };
+    // The others say what Toolgate said, so that all answers have about the same size.
+    let answer = match &toolgate {
+        Some(toolgate) => toolgate.probe().await?.0,
+        None => ANSWER.to_owned(),
+    };
+    let bare = ("rmcp", env::current_exe()?);
+    let mut subjects = vec![rmcp(options, bare, &answer, scratch).await?];
+    if let Some(program) = &options.rmcp_alike {
+        let alike = (RMCP_ALIKE, found(program)?);
+        subjects.push(rmcp(options, alike, &answer, scratch).await?);
+    }
+    subjects.extend(toolgate);
+    if let Some(python) = &options.fastmcp {
+        subjects.push(fastmcp(options, python, &answer, scratch).await?);
+    }
+    Ok(subjects)
+}
+
 /// One cost for each server.
 async fn measure_round(subjects: &[Subject]) -> Result<Vec<Cost>> {
     let mut rounds = Vec::new();
@@ -76,20 +87,25 @@ async fn measure_round(subjects: &[Subject]) -> Result<Vec<Cost>> {
     Ok(rounds.into_iter().map(Round::cost).collect())
 }
 
-/// The bare server, from this program.
-async fn rmcp(options: &Options, answer: &str, scratch: &TempDir) -> Result<Subject> {
-    let folder = folder(scratch, "rmcp")?;
+/// The bare server, from this program or one that was built otherwise.
+async fn rmcp(
+    options: &Options,
+    (name, program): (&'static str, PathBuf),
+    answer: &str,
+    scratch: &TempDir,
+) -> Result<Subject> {
+    let folder = folder(scratch, name)?;
     let args = ["echo", "--tool", &options.tool, "--answer", answer];
-    let mut server = Owned::start(&env::current_exe()?, &args, &folder)?;
+    let mut server = Owned::start(&program, &args, &folder)?;
     let endpoint = Endpoint { address: server.said("http://").await?, token: None };
     let call = Call { text: Some(answer.to_owned()), ..call(options) };
-    Ok(Subject { name: "rmcp", server, endpoint, call, load: load(options) })
+    Ok(Subject { name, server, endpoint, call, load: load(options) })
 }
 
 /// With nothing configured: every stage and the journal are on.
 async fn toolgate(options: &Options, program: &Path, scratch: &TempDir) -> Result<Subject> {
     let folder = folder(scratch, "toolgate")?;
-    let program = program.canonicalize().context("there is no such Toolgate")?;
+    let program = found(program)?;
     let mut args = place(&folder)?;
     args.extend(["serve", "--listen", "127.0.0.1:0"].map(OsString::from));
     let mut server = Owned::start(&program, &args, &folder)?;
@@ -136,6 +152,12 @@ fn check_journal(options: &Options, program: &Path, scratch: &TempDir) -> Result
     let calls = u64::from(options.rounds) * u64::from(options.calls + warm_up(options.calls));
     ensure!(ok && entries >= calls, "{calls} calls were made, but the journal has {entries}");
     Ok(())
+}
+
+/// Where a program is, from every folder.
+fn found(program: &Path) -> Result<PathBuf> {
+    let shown = program.display();
+    program.canonicalize().with_context(|| format!("there is no program `{shown}`"))
 }
 
 /// A fresh place for what Toolgate keeps, and no configuration.

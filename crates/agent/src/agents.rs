@@ -301,7 +301,16 @@ impl Inner {
         if session.state == SessionState::Ended {
             return Err(AgentError::Ended { session: session.key });
         }
+        // What went on for somebody who was removed was ended then; this one waited for its turn.
+        if start.attached != Attached::Yes && self.is_removed(&session.key.user).await? {
+            return Err(AgentError::Cancelled);
+        }
         self.have(session, acting, start, turn).await
+    }
+
+    async fn is_removed(&self, user: &str) -> Result<bool, AgentError> {
+        let user = self.gate.db().await?.user(user).await?;
+        Ok(user.is_some_and(|user| !user.is_there()))
     }
 
     /// What a run leaves behind: how it ended, and what it was told and has not read.

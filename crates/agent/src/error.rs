@@ -24,9 +24,7 @@ pub enum AgentError {
     Invalid(String),
     #[error("session `{session}` has too much to do already; wait until it has answered")]
     Busy { session: SessionKey },
-    #[error(
-        "{most} conversations of yours go on already, which `server.runs` allows; wait for one"
-    )]
+    #[error("{most} conversations of yours go on already, which is all you may have; wait for one")]
     TooMany { most: usize },
     #[error("session `{session}` is used by another process; end that one, or use another session")]
     Elsewhere { session: SessionKey },

@@ -2,7 +2,7 @@
 
 use provider::{WireCall, WireResult};
 use store::{Entry, Filter, Session, Status};
-use tool::ToolError;
+use tool::{ToolError, ToolOutput};
 
 use crate::{
     AgentError,
@@ -32,6 +32,7 @@ impl Inner {
             return Ok(calls.iter().map(unknown).collect());
         };
         let message = transcript::message_id(session, said);
+        let untrusted = self.untrusted(&session.key).await?;
         let one = |(number, call): (usize, &WireCall)| {
             let asked = asked_in(&message, calls, number);
             // A provider may use an id more than once, and one that uses none is told by the message.
@@ -43,14 +44,14 @@ impl Inner {
                 };
                 same && entry.agent == key.agent && entry.provider_call_id == call.id
             });
-            told(call, entry)
+            told(call, entry, untrusted.as_deref())
         };
         Ok(calls.iter().enumerate().map(one).collect())
     }
 }
 
-/// What the model is told of a call, by what the journal has of it.
-fn told(call: &WireCall, entry: Option<&Entry>) -> WireResult {
+/// What the model is told of a call, by what the journal has of it. `untrusted` is what its session has read.
+fn told(call: &WireCall, entry: Option<&Entry>, untrusted: Option<&str>) -> WireResult {
     let Some(entry) = entry else {
         return failed(
             call,
@@ -59,9 +60,7 @@ fn told(call: &WireCall, entry: Option<&Entry>) -> WireResult {
     };
     match (&entry.status, &entry.error_type) {
         (Status::Success, _) => {
-            let text =
-                entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
-            WireResult { is_error: false, ..failed(call, text) }
+            WireResult { is_error: false, ..failed(call, output(entry, untrusted)) }
         }
         (_, Some(error)) => {
             let message = entry.message.as_str().unwrap_or("it did not end as it should");
@@ -71,5 +70,18 @@ fn told(call: &WireCall, entry: Option<&Entry>) -> WireResult {
             call,
             "interrupted: the process ended while this call ran; look before you do it again",
         ),
+    }
+}
+
+/// The journal does not say what of an output nobody vouches for, so that anything may be of what the session has
+/// read. Text is there as the model would have got it; a value is not, nor is what was too long to be kept.
+fn output(entry: &Entry, untrusted: Option<&str>) -> String {
+    let text = entry.output.as_str().map_or_else(|| entry.output.to_string(), str::to_owned);
+    let own = |id: &str| entry.id.to_string().ends_with(id);
+    match untrusted {
+        Some(source) if !ToolOutput::fence_id(&text).is_some_and(own) => {
+            ToolOutput::fenced(entry.id, source, &text)
+        }
+        Some(_) | None => text,
     }
 }

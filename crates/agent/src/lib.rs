@@ -35,4 +35,4 @@ pub use input::{Answer, Input};
 pub use limit::{Admitted, RunLimit};
 pub use model::{Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers};
 pub use names::{answer_id, check_name, is_reserved, request_name, request_of_call};
-pub use stored::{NewAgent, NotStored, missing_workspace, remove_agent, store_agent};
+pub use stored::{NewAgent, NotStored, has_agent, missing_workspace, remove_agent, store_agent};

@@ -7,6 +7,7 @@ use std::{
 };
 
 use provider::{WireCall, WireResult};
+use tool::ToolOutput;
 
 /// From this time on the model is told.
 const TELL: u32 = 3;
@@ -67,7 +68,7 @@ impl Repetition {
         }
         let mut hasher = DefaultHasher::new();
         let args = call.args.as_ref().map(ToString::to_string);
-        (&call.name, args, result.is_error, result.text()).hash(&mut hasher);
+        (&call.name, args, result.is_error, said(result)).hash(&mut hasher);
         let hash = hasher.finish();
         // Something new was changed, so that to look again at the same things makes sense.
         let progress = changed == Changed::Yes && !self.seen.contains_key(&hash);
@@ -86,10 +87,19 @@ impl Repetition {
     }
 }
 
+/// The text of a result, without what differs each time: the id of the fence around it.
+fn said(result: &WireResult) -> String {
+    let text = result.text();
+    match ToolOutput::fence_id(&text) {
+        Some(id) => text.replace(id, ""),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tool::Block;
+    use tool::{Block, CallId};
 
     use super::*;
 
@@ -122,6 +132,19 @@ mod tests {
         assert_eq!(same[1], Repeated::No);
         assert_eq!(same[2], Repeated::Tell(3));
         assert_eq!(same[9], Repeated::End(10));
+    }
+
+    #[test]
+    fn a_fence_does_not_make_the_same_result_another() {
+        let fenced = |n: u64, text: &str| {
+            let call: CallId = format!("01890a5d-ac96-774b-bcce-{n:012x}").parse().unwrap();
+            ToolOutput::fenced(call, "a.example", text)
+        };
+        let mut repetition = Repetition::default();
+        let same: Vec<_> =
+            (0..3).map(|n| count(&mut repetition, "a", &fenced(n, "x"), 1)).collect();
+        assert_eq!(same[2], Repeated::Tell(3));
+        assert_eq!(count(&mut repetition, "a", &fenced(3, "y"), 1), Repeated::No);
     }
 
     #[test]

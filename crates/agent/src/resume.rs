@@ -91,8 +91,9 @@ impl Inner {
         tracing::info!(session = %session.key, "a session that was interrupted goes on");
         let start = Start { time, ..Start::by_itself(cleanup, &self.ending) };
         let inner = self.clone();
-        // It was let in before the restart; agents that were spawned have bounds of their own.
-        let counted = session.parent.is_none().then(|| self.admit(&caller));
+        // It was let in before the restart; agents below one that goes on have bounds of their own.
+        let above = session.parent.as_ref().and_then(|parent| self.lanes.find(parent));
+        let counted = above.is_none().then(|| self.admit(&caller));
         tokio::spawn(async move {
             let _counted = counted;
             let answer = Box::pin(inner.start(&caller, start)).await;

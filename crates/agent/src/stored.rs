@@ -52,7 +52,7 @@ pub async fn store_agent(
     if let Some(changed) = db.change_agent(id, settings, now).await? {
         return Ok(changed);
     }
-    if is_configured(config, id) {
+    if has_agent(config, id) {
         return Err(NotStored::Configured(id.clone()));
     }
     Ok(db.add_agent(id, by, settings, now).await?)
@@ -63,7 +63,7 @@ pub async fn remove_agent(db: &Db, config: &Config, id: &str) -> Result<(), NotS
     if db.remove_agent(id).await? {
         return Ok(());
     }
-    if is_configured(config, id) {
+    if has_agent(config, id) {
         return Err(NotStored::Configured(id.to_owned()));
     }
     let made = db.agents(None).await?;
@@ -78,6 +78,7 @@ pub fn missing_workspace(agent: &Agent) -> Option<PathBuf> {
     (!workspace.is_dir()).then(|| workspace.clone())
 }
 
-fn is_configured(config: &Config, id: &str) -> bool {
+/// Whether `config` has an agent `id`; `main` is always there.
+pub fn has_agent(config: &Config, id: &str) -> bool {
     id == MAIN || config.agents.contains_key(id)
 }

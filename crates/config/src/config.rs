@@ -1,6 +1,9 @@
 //! What a configuration file says.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use crate::{Agent, Hook, Limits, Provider, Secret, Server, Spanned, Store, Tools, User};
 
@@ -27,4 +30,7 @@ pub struct Config {
     pub store: Store,
     /// Folders that agents work in whatever is set for them, by id. No key: whoever starts the program says it.
     pub workspaces: BTreeMap<String, PathBuf>,
+    /// Agents that were there and are not any more, or that cannot work: nobody acts as one of them, by the rules
+    /// of no agent. No key either.
+    pub gone: BTreeSet<String>,
 }

@@ -631,7 +631,7 @@ const REST: &[Key] = &[
     key(
         "store.keep_bytes",
         r#""1GB""#,
-        "Disk space for undo data and artifacts; the oldest go first.",
+        "Disk space for undo data and artifacts; if it is more, the oldest of whoever has most goes first.",
         |c, _| &mut c.store.keep_bytes,
     ),
     key(
@@ -698,7 +698,7 @@ const SERVER: &[Key] = &[
     key(
         "server.connections_per_peer",
         "256",
-        "Connections at once from one address; this machine itself may have all of them.",
+        "Connections at once from one address, or from one IPv6 network (/64); this machine itself may have all of them.",
         |c, _| &mut c.server.connections_per_peer,
     ),
     key(
@@ -719,7 +719,7 @@ const SERVER: &[Key] = &[
     key(
         "server.runs",
         "32",
-        "Conversations of one user with agents that go on at once; one more is refused.",
+        "Conversations of one member with agents that go on at once; one more is refused. The owner is held back only by what `users.owner.limits` says.",
         |c, _| &mut c.server.runs,
     ),
     key(

@@ -5,7 +5,7 @@ use crate::Spanned;
 /// What is kept, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    /// Undo data and artifacts together; the oldest go first.
+    /// Undo data and artifacts together; the oldest of whoever has most go first.
     pub keep_bytes: Spanned<u64>,
     /// Undo data and artifacts older than this go.
     pub keep_days: Spanned<u32>,

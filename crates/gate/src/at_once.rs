@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::runtime::Handle;
+use tokio::runtime::{self, Handle};
 
 /// Work that takes longer is slow.
 const QUICK: Duration = Duration::from_millis(5);
@@ -23,51 +23,80 @@ pub(crate) struct Soon(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    wakers: Vec<Waker>,
+    /// In the order they came; nothing where somebody waits no more.
+    wakers: Vec<Option<Waker>>,
     /// Counts how often they were called back.
     round: u64,
-    /// Whether somebody will do it.
-    is_due: bool,
+    /// The runtime in which somebody will do it. Nobody relies on another one, which may not be driven.
+    due_in: Option<runtime::Id>,
+}
+
+/// Somebody who is called back, until this is dropped: what they hold is not kept for that.
+struct Asked<'a> {
+    soon: &'a Soon,
+    round: u64,
+    place: usize,
+    waker: Waker,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.soon.lock();
+        let same = waiting.round == self.round;
+        let place = waiting.wakers.get_mut(self.place).filter(|_| same);
+        let waker = place.and_then(Option::take);
+        drop(waiting);
+        // Not while it is locked: it may be the last that holds much.
+        drop(waker);
+    }
 }
 
 impl Soon {
     /// What `work` gives if that does not take long. Otherwise nothing is lost, and it can be waited for: with a
     /// timer, which costs more than most work does.
     pub(crate) async fn at_once<F: Future>(&self, mut work: Pin<&mut F>) -> Option<F::Output> {
-        let mut asked: Option<(u64, Waker)> = None;
+        let mut asked: Option<Asked<'_>> = None;
         poll_fn(|cx| {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(done));
             }
-            if asked.as_ref().is_some_and(|(_, waker)| waker.will_wake(cx.waker())) {
-                let round = self.lock().round;
-                return match &asked {
-                    Some((since, _)) if *since == round => Poll::Pending,
-                    Some(_) | None => Poll::Ready(None),
-                };
+            if let Some(asked) = asked.as_ref().filter(|asked| asked.waker.will_wake(cx.waker())) {
+                let over = self.lock().round != asked.round;
+                return if over { Poll::Ready(None) } else { Poll::Pending };
             }
-            asked = self.call_back(cx.waker()).map(|round| (round, cx.waker().clone()));
+            asked = self.call_back(cx.waker());
             if asked.is_some() { Poll::Pending } else { Poll::Ready(None) }
         })
         .await
     }
 
-    /// Asks to be called back; says in which round it is asked, or `None` if that cannot be.
-    fn call_back(&self, waker: &Waker) -> Option<u64> {
-        let mut waiting = self.lock();
-        if waiting.wakers.len() >= MOST {
-            return None;
+    /// Asks to be called back; `None` if too many have.
+    fn call_back(&self, waker: &Waker) -> Option<Asked<'_>> {
+        let runtime = Handle::try_current();
+        let (asked, first) = {
+            let mut waiting = self.lock();
+            let (round, place) = (waiting.round, waiting.wakers.len());
+            if place >= MOST {
+                return None;
+            }
+            waiting.wakers.push(Some(waker.clone()));
+            let asked = Asked { soon: self, round, place, waker: waker.clone() };
+            let own = runtime.as_ref().ok().map(Handle::id);
+            let first = own.is_none() || waiting.due_in != own;
+            waiting.due_in = own;
+            (asked, first)
+        };
+        if first {
+            // Not while it is locked: without a runtime, or in one that ends, the round is over at once.
+            let due = Round(self.0.clone());
+            if let Ok(runtime) = runtime {
+                runtime.spawn(async move {
+                    let _due = due;
+                    tokio::time::sleep(QUICK).await;
+                });
+            }
         }
-        if !waiting.is_due {
-            let round = Round(self.0.clone());
-            Handle::try_current().ok()?.spawn(async move {
-                let _round = round;
-                tokio::time::sleep(QUICK).await;
-            });
-            waiting.is_due = true;
-        }
-        waiting.wakers.push(waker.clone());
-        Some(waiting.round)
+        Some(asked)
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -87,16 +116,16 @@ impl Drop for Round {
         let wakers = {
             let mut waiting = lock(&self.0);
             waiting.round += 1;
-            waiting.is_due = false;
+            waiting.due_in = None;
             mem::take(&mut waiting.wakers)
         };
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().flatten().for_each(Waker::wake);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{future::pending, pin::pin, sync::mpsc, thread};
+    use std::{future::pending, pin::pin};
 
     use super::*;
 
@@ -123,6 +152,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn who_is_done_is_not_kept() {
+        let soon = Soon::default();
+        let mut polls = 0;
+        let work = poll_fn(|cx| {
+            polls += 1;
+            cx.waker().wake_by_ref();
+            if polls > 3 { Poll::Ready(()) } else { Poll::Pending }
+        });
+        assert_eq!(soon.at_once(pin!(work)).await, Some(()));
+        assert!(soon.lock().wakers.iter().all(Option::is_none));
+        assert_eq!(soon.lock().round, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn many_are_called_back_together() {
         let soon = Arc::new(Soon::default());
         let all: Vec<_> = (0..100)
@@ -139,30 +182,33 @@ mod tests {
     }
 
     #[test]
+    fn without_a_runtime_nobody_waits() {
+        let soon = Soon::default();
+        assert_eq!(soon.call_back(Waker::noop()).unwrap().round, 0);
+        assert_eq!(soon.lock().round, 1);
+    }
+
+    /// Whether its runtime goes on without being driven, or ends.
+    #[test]
+    fn nobody_relies_on_the_runtime_of_another() {
+        for ends in [false, true] {
+            let soon = Soon::default();
+            let runtime = || runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let first = runtime();
+            // It asks, and its runtime never gets to the end of the round.
+            let asked = first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
+            let first = (!ends).then_some(first);
+            assert_eq!(runtime().block_on(soon.at_once(pin!(pending::<()>()))), None);
+            drop((asked, first));
+        }
+    }
+
+    #[test]
     fn those_of_other_runtimes_are_called_back_if_the_first_one_ends() {
-        let soon = Arc::new(Soon::default());
-        let first = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        // It asks, and its runtime never gets to the end of the round.
-        first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
-        let (said, heard) = mpsc::channel();
-        let other = soon;
-        let waiting = thread::spawn(move || {
-            let second =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            second.block_on(async move {
-                let mut polls = 0;
-                let work = poll_fn(|_| {
-                    polls += 1;
-                    if polls == 1 {
-                        said.send(()).unwrap();
-                    }
-                    Poll::<()>::Pending
-                });
-                other.at_once(pin!(work)).await
-            })
-        });
-        heard.recv().unwrap();
+        let soon = Soon::default();
+        let first = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let asked = first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
         drop(first);
-        assert_eq!(waiting.join().unwrap(), None);
+        assert_eq!(soon.lock().round, asked.round + 1);
     }
 }

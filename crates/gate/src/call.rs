@@ -69,7 +69,7 @@ impl Call {
         self.planned.as_ref().ok_or_else(|| ToolError::internal("`validate` did not run"))
     }
 
-    /// Refuses if the call was stopped while `wait` went on.
+    /// Refuses if the call is stopped before `wait` is done.
     pub(crate) async fn unless_stopped<T>(
         live: &Live,
         wait: impl Future<Output = T>,

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Permission, PermissionState};
+use store::{OWNER, Permission, PermissionState};
 use tool::{Capability, Role};
 
 use crate::default_permission;
-
-const OWNER: &str = "owner";
 
 /// What holds for one capability of one agent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

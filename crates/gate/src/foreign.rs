@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use store::{Durability, Ending, Intent, Record};
 use tool::{CallId, Caller, Effects, Plan, ToolError};
 
-use crate::{gate::Gate, shared::Shared};
+use crate::{gate::Gate, shared::Shared, short};
 
 /// The name such a call is recorded under; what it is called there stands in its arguments.
-const HOOK: &str = "hook";
+pub const HOOK: &str = "hook";
 
 /// A call of another program, which asked before it.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ fn records(shared: &Shared, call: CallId, caller: &Caller, foreign: Foreign<'_>)
     let effects = plan.as_ref().map_or(Effects::NONE, |plan| plan.effects());
     let intent = Intent {
         call,
-        provider_call_id: id,
+        provider_call_id: id.map(short::id),
         message_id: None,
         caller: Arc::new(caller.clone()),
         tool: HOOK.into(),

@@ -25,6 +25,7 @@ use crate::{
     reload::{Reloaded, reload_tool},
     settings::Settings,
     shared::Shared,
+    short,
     stages::{
         Approve, Contain, Deadline, Hooks, Permission, RateLimit, Record, Redact, Resolve, Reuse,
         Shape, SlotStage, Validate,
@@ -354,8 +355,15 @@ impl Gate {
     pub fn stats(&self) -> Stats {
         let (running, waiting) = self.shared.slots.counts();
         let (cache_entries, cache_hits, cache_misses) = self.shared.cache.counts();
-        let open_questions = self.shared.questions.all();
-        Stats { running, waiting, open_questions, cache_entries, cache_hits, cache_misses }
+        Stats {
+            running,
+            waiting,
+            open_questions: self.shared.questions.all(),
+            unrecorded: self.shared.refusals.unrecorded(),
+            cache_entries,
+            cache_hits,
+            cache_misses,
+        }
     }
 
     /// The names of the stages in order.
@@ -406,13 +414,16 @@ impl Gate {
 
     fn new_call(&self, caller: Arc<Caller>, request: Request, turn: Option<Turn>) -> Call {
         let Request { name, args, provider_call_id, message_id, updates, cancel, id } = request;
+        let name = short::name(name, &self.shared);
+        // In a conversation the model's provider chose it, and what was interrupted is found by it.
+        let shorten = |id| if message_id.is_some() { id } else { short::id(id) };
         let own = args.as_ref().err().map(|problem| Err(ToolError::invalid(&name, "", problem)));
         let args = Arc::new(args.unwrap_or_default());
         let started_at = self.shared.world.clock().now();
         Call {
             id: id.unwrap_or_else(|| self.shared.ids.next()),
-            provider_call_id,
-            message_id,
+            provider_call_id: provider_call_id.map(shorten),
+            message_id: message_id.map(short::id),
             caller,
             name,
             live: Arc::new(Live::new(cancel)),

@@ -10,8 +10,8 @@ use tool::{AnyTool, CallIds, Capabilities};
 use crate::{
     approver::Approver, at_once::Soon, cache::Cache, definition::RegistryError, emergency::Alarm,
     hook::Hook, observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
-    redactor::Redactor, registry::Registry, settings::Settings, shared::Shared, trust::Trust,
-    views::Views,
+    redactor::Redactor, refusals::Refusals, registry::Registry, settings::Settings, shared::Shared,
+    trust::Trust, views::Views,
 };
 
 /// What a gate is put together from.
@@ -62,6 +62,7 @@ impl Parts {
             trust: Trust::default(),
             questions: Questions::default(),
             rates: Rates::default(),
+            refusals: Refusals::default(),
             slots: Arc::default(),
             soon: Soon::default(),
         })

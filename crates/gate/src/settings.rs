@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use config::Config;
 use policy::{Allowance, shell::SafeList, url::UrlRules};
-use tool::{Caller, Rate, Redact, ToolInfo};
+use tool::{Caller, Rate, Redact, Role, ToolInfo};
 
 use crate::{
     definition::DefinitionLimits, redactor::Redactor, slots::SlotLimits, validate::ArgumentLimits,
@@ -71,6 +71,11 @@ impl Settings {
     /// How often a user may call anything.
     pub(crate) fn user_rate(&self, caller: &Caller) -> Option<Rate> {
         Allowance::of(&self.config, &caller.user, caller.role).rate
+    }
+
+    /// How many refusals of a user are recorded. All of the owner's are.
+    pub(crate) fn refusal_rate(&self, caller: &Caller) -> Option<Rate> {
+        if caller.role == Role::Owner { None } else { self.user_rate(caller) }
     }
 
     /// How often a user may call anything through the agent.

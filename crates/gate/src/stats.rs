@@ -9,6 +9,8 @@ pub struct Stats {
     pub waiting: usize,
     /// Questions that wait for a person's answer.
     pub open_questions: usize,
+    /// Calls that were refused without a record, because so many of their user's were.
+    pub unrecorded: u64,
     /// Results that are kept.
     pub cache_entries: u64,
     /// Calls that were answered with one.

@@ -42,20 +42,21 @@ impl Trail {
     }
 
     /// Remembers what the session has read and where it wrote, before anybody sees the result. What
-    /// cannot be remembered is not given out.
+    /// cannot be remembered is not given out. A result that shows something of what nobody
+    /// vouches for says so from here on.
     pub(crate) async fn keep(&self, shared: &Shared, result: ToolResult) -> ToolResult {
         if self.is_empty(&result) {
             return result;
         }
         // Boxed, so that calls which leave nothing behind do not carry it along.
         let kept = Box::pin(self.try_keep(shared, &result)).await;
-        match (&result, kept) {
-            (Ok(_), Err(error)) => Err(error),
-            (Err(_), Err(error)) => {
-                tracing::error!(call = %self.call, %error, "untrusted content was not recorded");
-                result
+        match (result, kept) {
+            (Ok(output), Ok(shown)) => Ok(suspected(shared, output, &shown)),
+            (Ok(_), Err(error)) | (Err(error), Ok(_)) => Err(error),
+            (Err(error), Err(problem)) => {
+                tracing::error!(call = %self.call, error = %problem, "untrusted content was not recorded");
+                Err(error)
             }
-            (_, Ok(())) => result,
         }
     }
 
@@ -69,7 +70,12 @@ impl Trail {
         nothing || self.origin == Origin::Person
     }
 
-    async fn try_keep(&self, shared: &Shared, result: &ToolResult) -> Result<(), ToolError> {
+    /// Gives back what nobody vouches for that the result shows something of: files, and whom its command reached.
+    async fn try_keep(
+        &self,
+        shared: &Shared,
+        result: &ToolResult,
+    ) -> Result<Vec<String>, ToolError> {
         let (suspects, reached, command) = {
             let mut learnt = self.learnt.now();
             let run = learnt.plan.as_ref().and_then(|plan| plan.command());
@@ -78,14 +84,18 @@ impl Trail {
         };
         let (untrusted, changed) = (untrusted(result), self.live.changed());
         let mut sources: Vec<_> = untrusted.into_iter().map(|source| short(source)).collect();
-        sources.extend(reached.as_deref().map(short));
-        sources.extend(shown(&suspects, &command, result));
+        let mut shown: Vec<_> = reached.as_deref().map(short).into_iter().collect();
+        shown.extend(self::shown(&suspects, &command, result));
+        sources.extend_from_slice(&shown);
         self.remember(shared, &sources).await?;
         if let (Some(source), Ok(output)) = (untrusted, result) {
             let links = policy::url::links(&all_text(output), source, MAX_LINKS);
             shared.trust.add_links(&self.caller, &links);
         }
-        if changed.is_empty() { Ok(()) } else { self.mark(shared, changed).await }
+        if !changed.is_empty() {
+            self.mark(shared, changed).await?;
+        }
+        Ok(shown)
     }
 
     async fn remember(&self, shared: &Shared, sources: &[String]) -> Result<(), ToolError> {
@@ -216,6 +226,16 @@ fn shown(suspects: &[Suspect], command: &str, result: &ToolResult) -> Vec<String
         .filter_map(|suspect| suspect.source(&text))
         .map(|source| short(&source))
         .collect()
+}
+
+/// An output that shows something of these is vouched for by nobody either.
+fn suspected(shared: &Shared, mut output: ToolOutput, shown: &[String]) -> ToolOutput {
+    if output.untrusted.is_none() && !shown.is_empty() {
+        // Names of files and hosts have not passed `redact`.
+        let settings = shared.settings.load();
+        output.untrusted = Some(short(&settings.redactor.text(&shown.join(", "))));
+    }
+    output
 }
 
 /// What a model is given, or a program.

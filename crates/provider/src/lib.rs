@@ -40,7 +40,7 @@ pub use conversation::{Message, ModelMessage, Raw};
 pub use definitions::{DefinitionList, Definitions, definition, definitions};
 pub use error::ProviderError;
 pub use incoming::{ChatRequest, IncludeUsage, Stream, parse_request};
-pub use mcp::mcp_result;
+pub use mcp::{mcp_result, mcp_results};
 pub use names::Names;
 pub use options::{Effort, Options, Parallel, Shape, ToolChoice};
 pub use reply::{CallNote, Reply, ReplyHead, ReplyStream, error, models, response};

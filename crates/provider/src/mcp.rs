@@ -71,10 +71,19 @@ pub(crate) fn calls(message: &Value) -> Result<Vec<WireCall>, ProviderError> {
 const FORMLESS: &str = "unstructured: the call succeeded, but its result is not in the form that the tool declares, because \
      it is too long or somebody answered in the tool's place; it follows as text";
 
-/// What [`crate::results`] writes: a request has one call, so its result stands alone.
+/// What [`crate::results`] writes, where nobody knows more of the tools.
 pub(crate) fn answers(answers: &[(&WireCall, &Outcome)]) -> Value {
     let outcomes = answers.iter().map(|(_, outcome)| Outcome::clone(outcome));
-    alone(outcomes.map(|outcome| Value::Object(mcp_result(outcome, None, MODEL_BYTES))))
+    mcp_results(outcomes.map(|outcome| (outcome, None)), MODEL_BYTES)
+}
+
+/// What [`crate::results`] writes in this format, of outcomes with the tools they are of; see [`mcp_result`].
+pub fn mcp_results<'a>(
+    outcomes: impl IntoIterator<Item = (Outcome, Option<&'a ToolInfo>)>,
+    model_bytes: usize,
+) -> Value {
+    let result = |(outcome, tool)| Value::Object(mcp_result(outcome, tool, model_bytes));
+    alone(outcomes.into_iter().map(result))
 }
 
 pub(crate) fn results(results: Vec<WireResult>) -> Value {
@@ -83,6 +92,7 @@ pub(crate) fn results(results: Vec<WireResult>) -> Value {
     }))
 }
 
+/// A request has one call, so its result stands alone.
 fn alone(results: impl Iterator<Item = Value>) -> Value {
     let mut results: Vec<_> = results.collect();
     match results.pop() {

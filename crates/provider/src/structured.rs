@@ -29,7 +29,7 @@ pub(crate) struct Bounds<'a> {
 pub(crate) fn for_model(value: Value, bounds: Bounds<'_>) -> Option<Value> {
     let Bounds { bytes, schema, meta } = bounds;
     let source = meta.untrusted.as_deref();
-    let fence = source.map_or(0, |source| written(&ToolOutput::fenced(source, "")));
+    let fence = source.map_or(0, |source| written(&ToolOutput::fenced(meta.call_id, source, "")));
     let fits = length(&value, fence, bytes).is_some();
     if fits && source.is_none() {
         return Some(value);
@@ -37,7 +37,7 @@ pub(crate) fn for_model(value: Value, bounds: Bounds<'_>) -> Option<Value> {
     // Some is kept back: for the marks, and for what is never cut.
     let left = (!fits).then_some(bytes / 8 * 7);
     let mut shaping =
-        Shaping { root: schema, source, fence, mark: mark(meta), left, shortened: false };
+        Shaping { root: schema, meta, fence, mark: mark(meta), left, shortened: false };
     let at = schema.map(|schema| shaping.read(&[schema])).unwrap_or_default();
     let mut shaped = shaping.value(value, &at);
     if shaping.shortened
@@ -139,8 +139,8 @@ fn has_space(text: &str) -> bool {
 /// Goes through a value and what its tool promises about it.
 struct Shaping<'a> {
     root: Option<&'a Value>,
-    /// Where it comes from, if nobody vouches for it.
-    source: Option<&'a str>,
+    /// Where it comes from.
+    meta: &'a Meta,
     /// How long a fence is.
     fence: usize,
     mark: String,
@@ -211,8 +211,10 @@ impl<'a> Shaping<'a> {
 
     /// What nobody vouches for, in the same words as the text of the result.
     fn fenced(&self, text: String) -> String {
-        match self.source {
-            Some(source) if is_telling(&text) => ToolOutput::fenced(source, &text),
+        match &self.meta.untrusted {
+            Some(source) if is_telling(&text) => {
+                ToolOutput::fenced(self.meta.call_id, source, &text)
+            }
             _ => text,
         }
     }

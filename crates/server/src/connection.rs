@@ -1,17 +1,17 @@
 //! One connection, from its first byte to its last.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use axum::{body::Body, http::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::net::sockopt;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
-use tower::ServiceExt as _;
 
 use crate::{
     connections::{Counted, Kind, Most},
     guard::Ends,
+    outer,
     patient::Patient,
     problem::{self, Problem},
     state::State,
@@ -30,7 +30,6 @@ const KEEPALIVE: Duration = Duration::from_mins(1);
 /// answered once.
 pub(crate) fn accept(
     state: &State,
-    router: &axum::Router,
     stream: TcpStream,
     peer: SocketAddr,
 ) -> impl Future<Output = ()> + Send + 'static {
@@ -42,10 +41,10 @@ pub(crate) fn accept(
         state.events.metrics.refused_connection();
         tracing::debug!(%peer, "too many connections");
     }
-    let (state, router) = (state.clone(), router.clone());
+    let state = state.clone();
     async move {
         let Some(counted) = counted else { return refuse(stream).await };
-        if let Err(error) = serve(&state, router, stream, (peer, counted)).await {
+        if let Err(error) = serve(&state, stream, (peer, counted)).await {
             // Clients go away and send nonsense all the time.
             tracing::debug!(%peer, %error, "a connection ended early");
         }
@@ -67,16 +66,17 @@ async fn refuse(mut stream: TcpStream) {
 
 async fn serve(
     state: &State,
-    router: axum::Router,
     stream: TcpStream,
     (peer, _counted): (SocketAddr, Counted),
 ) -> Result<(), hyper::Error> {
     prepare(&stream);
     let local = stream.local_addr().unwrap_or(state.local);
+    let serving = state.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Ends { local, peer });
-        router.clone().oneshot(request)
+        let state = serving.clone();
+        async move { Ok::<_, Infallible>(outer::handle(state, request).await) }
     });
     let late = state.ending.is_cancelled();
     let mut builder = http1::Builder::new();
@@ -91,9 +91,11 @@ async fn serve(
     let connection = builder.serve_connection(stream, service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     if !late {
+        // One of its own: it is looked at with every request, and all connections would wait for each other there.
+        let ending = state.ending.child_token();
         tokio::select! {
             done = connection.as_mut() => return done,
-            () = state.ending.cancelled() => connection.as_mut().graceful_shutdown(),
+            () = ending.cancelled() => connection.as_mut().graceful_shutdown(),
         }
     }
     tokio::select! {

@@ -216,9 +216,11 @@ async fn look_at(
 
 /// Ends whatever goes on for a user. Says how many calls were cancelled.
 pub(crate) fn end_all_of(state: &State, user: &str) -> usize {
+    // In the order in which they set each other to work.
     state.agents.stop_all_of(user);
+    let calls = state.events.running.cancel_all_of(user);
     state.runner.halt_all_of(user);
-    state.events.running.cancel_all_of(user)
+    calls
 }
 
 /// A body that breaks off when a token works no more.
@@ -315,7 +317,8 @@ mod tests {
                 drop(body);
                 None
             };
-            assert_eq!(dropped.recv().await, None, "{by}");
+            let dropped = tokio::time::timeout(Duration::from_mins(1), dropped.recv()).await;
+            assert_eq!(dropped, Ok(None), "{by}");
             drop(kept);
         }
     }

@@ -67,7 +67,11 @@ impl Metrics {
         let mut tools = lock(&self.tools);
         let name = tool.unwrap_or(UNKNOWN);
         let known = tools.contains_key(name) || tools.len() < MOST_TOOLS;
-        let of_tool = tools.entry(if known { name } else { OTHER }.to_owned()).or_default();
+        let name = if known { name } else { OTHER };
+        if !tools.contains_key(name) {
+            tools.insert(name.to_owned(), OfTool::default());
+        }
+        let Some(of_tool) = tools.get_mut(name) else { return };
         let status = error.map_or("success", ToolError::kind);
         *of_tool.calls.entry((status, error.map_or("", stage))).or_default() += 1;
         let seconds = took.as_secs_f64();

@@ -4,10 +4,8 @@
 use std::{net::IpAddr, panic::AssertUnwindSafe};
 
 use axum::{
-    Router,
-    extract::{Request, State as Given},
+    extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
-    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
@@ -26,15 +24,11 @@ const OWN_HEADER: &str = "toolgate-request";
 /// Names a request in the log and in the answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("toolgate-request-id");
 
-/// `router` with all of this around it.
-pub(crate) fn around(router: Router, state: &State) -> Router {
-    router.layer(from_fn_with_state(state.clone(), handle))
-}
-
-async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Response {
+/// Answers a request.
+pub(crate) async fn handle(state: State, request: Request) -> Response {
     let mut open = OpenRequest::new(&state, &request);
     let mut from = FromPage::Nowhere;
-    let answered = answer(&state, request, next, (&mut from, &mut open.user)).await;
+    let answered = answer(&state, request, (&mut from, &mut open.user)).await;
     let mut response = answered.unwrap_or_else(Problem::into_response);
     chat::put_in_form(&open.method, &open.path, &mut response);
     guard::allow_reading(&mut response, &from);
@@ -45,7 +39,6 @@ async fn handle(Given(state): Given<State>, request: Request, next: Next) -> Res
 async fn answer(
     state: &State,
     mut request: Request,
-    next: Next,
     (from, user): (&mut FromPage, &mut Option<String>),
 ) -> Result<Response, Problem> {
     let missing = || Problem::internal("a request without a connection");
@@ -60,8 +53,9 @@ async fn answer(
         return Err(Problem::ending());
     }
     request.extensions_mut().insert(from.clone());
+    let meant = state.table.find(request.method(), request.uri().path());
     let mut held = None;
-    if !state.table.is_open(request.method(), request.uri().path()) {
+    if !meant.is_open() {
         let (mut parts, body) = request.into_parts();
         let signed = signed(state, ends.peer.ip(), &parts, from).await?;
         *user = Some(signed.user().to_owned());
@@ -70,7 +64,7 @@ async fn answer(
         parts.extensions.insert(signed);
         request = Request::from_parts(parts, body);
     }
-    let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let handled = AssertUnwindSafe(meant.answer(state, request)).catch_unwind();
     let panicked = |_| Problem::internal("a handler panicked");
     let Some(held) = held else { return handled.await.map_err(panicked) };
     let response = tokio::select! {

@@ -231,24 +231,33 @@ pub(crate) trait Refusal: Send {
     fn problem(self) -> Problem;
 }
 
-/// Makes a [`Refusal`] of some kinds; each can also be internal, which is documented everywhere.
+/// Makes a [`Refusal`] of some kinds; each can also be internal, which is documented everywhere. Those that help
+/// `later` say when.
 macro_rules! refusals {
-    ($(#[$doc:meta])* $name:ident { $($kind:ident),* }) => {
+    ($(#[$doc:meta])* $name:ident { $($kind:ident),* } $(later { $($later:ident),* })?) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub(crate) enum $name {
             $($kind(String),)*
+            $($($later(String, std::time::Duration),)*)?
             Internal(String),
         }
 
         impl $crate::problem::Refusal for $name {
-            const KINDS: &'static [$crate::problem::Kind] = &[$($crate::problem::Kind::$kind),*];
+            const KINDS: &'static [$crate::problem::Kind] = &[
+                $($crate::problem::Kind::$kind,)*
+                $($($crate::problem::Kind::$later,)*)?
+            ];
 
             fn problem(self) -> $crate::problem::Problem {
                 match self {
                     $(Self::$kind(message) => {
                         $crate::problem::Problem::new($crate::problem::Kind::$kind, message)
                     })*
+                    $($(Self::$later(message, wait) => {
+                        let kind = $crate::problem::Kind::$later;
+                        $crate::problem::Problem::new(kind, message).after(wait)
+                    })*)?
                     Self::Internal(source) => $crate::problem::Problem::internal(source),
                 }
             }

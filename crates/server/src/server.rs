@@ -19,14 +19,13 @@ use world::World;
 
 use crate::{
     ServerError,
-    api::{self, Table},
+    api::Table,
     auth::{Failures, TokenCache},
     connection,
     connections::Connections,
     events::Events,
     leaving,
     mcp::{Mcp, Offer},
-    outer,
     per_user::PerUser,
     speaking::Conversations,
     state::{Inner, Reload, State},
@@ -60,7 +59,6 @@ pub struct Parts {
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
-    router: axum::Router,
     state: State,
 }
 
@@ -103,8 +101,7 @@ impl Server {
             ended: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
-        let router = outer::around(api::router(&state), &state);
-        Ok(Self { listener, router, state })
+        Ok(Self { listener, state })
     }
 
     /// Where it listens.
@@ -115,14 +112,14 @@ impl Server {
     /// Serves until `shutdown`; then begins nothing new and says so to whoever still comes, lets what runs go
     /// on for a while, cancels the rest, and returns when every call has its outcome.
     pub async fn run(self, shutdown: CancellationToken) {
-        let Self { listener, router, state } = self;
+        let Self { listener, state } = self;
         let settle = tokio::spawn(state.events.clone().settle(state.gate.clone()));
         let watch = tokio::spawn(leaving::watch(state.clone()));
         loop {
             tokio::select! {
                 () = shutdown.cancelled() => break,
                 (stream, peer) = accept(&listener) => {
-                    state.tasks.spawn(connection::accept(&state, &router, stream, peer));
+                    state.tasks.spawn(connection::accept(&state, stream, peer));
                 }
             }
         }
@@ -133,7 +130,7 @@ impl Server {
             tokio::select! {
                 () = &mut ending => break,
                 (stream, peer) = accept(&listener) => {
-                    late.spawn(connection::accept(&state, &router, stream, peer));
+                    late.spawn(connection::accept(&state, stream, peer));
                 }
                 Some(_) = late.join_next() => {}
             }

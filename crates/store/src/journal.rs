@@ -248,16 +248,10 @@ impl Journal {
     /// and records that it did. The journal still verifies. Returns how many it erased. Blocks.
     pub fn prune_payloads(&self, older_than: SystemTime) -> Result<u64, StoreError> {
         let Some(inner) = &self.inner else { return Ok(0) };
-        let Range { mut start, end } = inner.chain().extent()?;
-        let (mut erased, mut recorded) = (0, false);
-        // Piece by piece, because calls wait meanwhile.
-        while start < end {
-            let next = end.min(start + ERASED_AT_ONCE);
-            erased += inner.chain().erase(micros(older_than), start..next, &mut recorded)?;
-            start = next;
-        }
+        let erased = inner.erase(micros(older_than));
+        // What one piece has erased must not stay in the log because the next one failed.
         inner.upkeep_after_erasure();
-        Ok(erased)
+        erased
     }
 }
 
@@ -325,6 +319,18 @@ impl Inner {
     fn commit_elsewhere(self: &Arc<Self>, group: Group) {
         let inner = self.clone();
         elsewhere(move || inner.commit(inner.chain(), group, Durability::Process));
+    }
+
+    /// Piece by piece, because calls wait meanwhile.
+    fn erase(self: &Arc<Self>, before: i64) -> Result<u64, StoreError> {
+        let Range { mut start, end } = self.chain().extent()?;
+        let (mut erased, mut recorded) = (0, false);
+        while start < end {
+            let next = end.min(start + ERASED_AT_ONCE);
+            erased += self.chain().erase(before, start..next, &mut recorded)?;
+            start = next;
+        }
+        Ok(erased)
     }
 
     fn append_now(self: &Arc<Self>, drafts: &[Draft]) -> Result<(), StoreError> {

@@ -92,20 +92,52 @@ pub fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Whether a value holds more text than is worth going through on a thread that others wait for.
+/// Whether a value holds more than is worth going through on a thread that others wait for.
 pub fn is_large(value: &Value) -> bool {
     const MUCH: usize = 64 * 1024;
+    room_after(value, MUCH).is_none()
+}
+
+/// What is left of `room` when a value has taken its place: that of its texts, and some for each of its parts.
+fn room_after(value: &Value, room: usize) -> Option<usize> {
+    const PART: usize = 64;
+    let room = room.checked_sub(PART)?;
     match value {
-        Value::String(text) => text.len() > MUCH,
-        Value::Array(items) => items.len() > MUCH / 64 || items.iter().any(is_large),
-        Value::Object(map) => map.values().any(is_large),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => room.checked_sub(text.len()),
+        Value::Array(items) => items.iter().try_fold(room, |room, item| room_after(item, room)),
+        Value::Object(map) => map
+            .iter()
+            .try_fold(room, |room, (name, value)| room_after(value, room.checked_sub(name.len())?)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Some(room),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse_json;
+    use serde_json::{Value, json};
+
+    use super::{is_large, parse_json};
+
+    #[test]
+    fn much_is_large_however_it_is_spread() {
+        let text = "x".repeat(1_000);
+        let fields = |count: usize| -> Value {
+            (0..count).map(|number| (number.to_string(), json!(1))).collect()
+        };
+        for (value, large) in [
+            (json!({"a": [1, true, null, "x"]}), false),
+            (json!("x".repeat(60_000)), false),
+            (json!("x".repeat(70_000)), true),
+            (json!({"x".repeat(70_000): 1}), true),
+            (json!(vec![&text; 30]), false),
+            (json!(vec![json!({"text": text}); 70]), true),
+            (json!(vec![0; 2_000]), true),
+            (fields(100), false),
+            (fields(2_000), true),
+        ] {
+            assert_eq!(is_large(&value), large, "{}", value.to_string().len());
+        }
+    }
 
     #[test]
     fn refuses_what_would_be_read_two_ways() {

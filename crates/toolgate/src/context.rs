@@ -1,10 +1,15 @@
 //! What commands work with.
 
-use std::{path::PathBuf, sync::Arc, time::SystemTime};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use config::{Config, Loaded};
-use store::{Db, Journal, User, UserError};
+use agent::{MAIN, has_agent};
+use anyhow::{Context as _, Error, Result, anyhow, bail};
+use config::{Agent, Config, Loaded};
+use store::{Db, Journal, OWNER, User, UserError};
 use toolgate::{Approver, Caller, Clock as _, Format, Gate, GateBuilder, builtin};
 use world::SystemClock;
 
@@ -12,8 +17,6 @@ use crate::{
     cli::{Global, Identity},
     visible::visible,
 };
-
-const OWNER: &str = "owner";
 
 /// The configuration: the file that was named, the user's own if there is one, else the defaults.
 pub(crate) fn configuration(global: &Global) -> Result<Config> {
@@ -74,10 +77,19 @@ pub(crate) fn configuration_for(global: &Global, identity: &Identity) -> Result<
 }
 
 /// With the workspace a command was given.
-pub(crate) fn within(mut config: Config, identity: &Identity) -> Config {
+fn within(mut config: Config, identity: &Identity) -> Config {
     let Identity { agent, workspace, .. } = identity;
     if let Some(workspace) = workspace {
         config.workspaces.insert(agent.clone(), workspace.clone());
+    }
+    config
+}
+
+/// With what else a command that may wait for a person was given: how long a question is left open.
+pub(crate) fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {
+    let mut config = within(config, identity);
+    if let Some(wait) = wait {
+        config.limits.approval_timeout = wait.into();
     }
     config
 }
@@ -93,9 +105,35 @@ pub(crate) fn gate(
     Ok(builder.build()?)
 }
 
+/// The same for one agent, who must be there.
+pub(crate) fn gate_as(
+    global: &Global,
+    config: Config,
+    agent: &str,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<Gate> {
+    check_agent(global, &config, agent)?;
+    with_agent(gate(global, config, approver)?, agent)
+}
+
+/// The gate, if it has the agent.
+fn with_agent(gate: Gate, agent: &str) -> Result<Gate> {
+    if !has_agent(&gate.config(), agent) {
+        let agent = visible(agent);
+        bail!("agent `{agent}` is left out, as the warning says, so nobody can act as it");
+    }
+    Ok(gate)
+}
+
 /// A gate to look at: it records nothing, and leaves what dead processes left as it is.
 pub(crate) fn idle_gate(global: &Global, config: Config) -> Result<Gate> {
     Ok(builder(global, config)?.journal(Journal::null()).build()?)
+}
+
+/// The same for one agent, who must be there.
+pub(crate) fn idle_gate_as(global: &Global, config: Config, agent: &str) -> Result<Gate> {
+    check_agent(global, &config, agent)?;
+    with_agent(idle_gate(global, config)?, agent)
 }
 
 /// What every gate of a command is put together from.
@@ -138,6 +176,40 @@ pub(crate) async fn check_user(global: &Global, identity: &Identity) -> Result<(
         return Err(UserError::Removed(visible(&user.id)).into());
     }
     Ok(())
+}
+
+/// Refuses an agent that nobody knows: it would have the rules of no agent, so a slip of the pen would loosen
+/// them.
+pub(crate) fn check_agent(global: &Global, config: &Config, id: &str) -> Result<()> {
+    if has_agent(config, id) {
+        return Ok(());
+    }
+    let made = store::stored_agents(&data(global)?)?;
+    if made.iter().any(|(known, _)| known == id) {
+        return Ok(());
+    }
+    let known = config.agents.keys().chain(made.iter().map(|(known, _)| known));
+    Err(no_agent(id, known.map(String::as_str).chain([MAIN])))
+}
+
+/// The folder of an agent, if it has one of its own.
+pub(crate) fn folder_of(global: &Global, config: &Config, id: &str) -> Result<Option<PathBuf>> {
+    check_agent(global, config, id)?;
+    let folder = |agent: &Agent| agent.workspace.as_ref().map(|folder| folder.value.clone());
+    if let Some(agent) = config.agents.get(id) {
+        return Ok(folder(agent));
+    }
+    let made = store::stored_agents(&data(global)?)?;
+    let made = made.iter().find(|(known, _)| known == id);
+    let made = made.and_then(|(id, settings)| config::stored_agent(id, settings).ok());
+    Ok(made.as_ref().and_then(folder))
+}
+
+/// That there is no such agent, and which one may be meant.
+pub(crate) fn no_agent<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+    let near = tool::nearest(id, known).map(|near| format!("did you mean `{near}`?"));
+    let hint = near.unwrap_or_else(|| "`toolgate agents list` shows them".to_owned());
+    anyhow!("there is no agent `{}`; {hint}", visible(id))
 }
 
 /// On the command line whoever owns the data folder is the owner, and may act as others.

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use agent::MAIN;
+use agent::{MAIN, has_agent};
 use config::{Config, ConfigError};
 use tool::{ConfigChange, ConfigChanged, ConfigKey, ConfigValue, KeyPath, ToolError};
 
@@ -213,7 +213,7 @@ impl Inner {
 
 /// Refuses an agent that is not there: one agent cannot make another.
 fn known(agent: &str, config: &Config, file: &str) -> Result<(), ToolError> {
-    if agent == MAIN || config.agents.contains_key(agent) {
+    if has_agent(config, agent) {
         return Ok(());
     }
     let near = tool::nearest(agent, config.agents.keys().map(String::as_str).chain([MAIN]));

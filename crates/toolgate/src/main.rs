@@ -43,6 +43,9 @@ fn main() -> ExitCode {
         Log::Command
     };
     output::start_logging(log);
+    if matches!(cli.command, Command::Hook(_)) {
+        block_on_panic();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
         let result = runtime.block_on(commands::run(cli));
@@ -55,4 +58,13 @@ fn main() -> ExitCode {
         output::error(&error);
         ExitCode::from(2)
     })
+}
+
+/// Whoever asks takes every exit code but 2 for a yes, and that of a panic is another one.
+#[expect(clippy::exit, reason = "a panic in any thread must end the process, and with this code")]
+fn block_on_panic() {
+    std::panic::set_hook(Box::new(|panic| {
+        output::last_words(panic);
+        std::process::exit(2);
+    }));
 }

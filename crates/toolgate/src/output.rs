@@ -111,6 +111,11 @@ pub(crate) fn note(text: impl std::fmt::Display) {
     eprintln!("{text}");
 }
 
+/// Prints why the process ends right now; a panic here would be one too many.
+pub(crate) fn last_words(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{} {text}", red("error:"));
+}
+
 /// Prints an error with everything that led to it.
 pub(crate) fn error(error: &anyhow::Error) {
     eprintln!("{} {}", red("error:"), in_full(error));

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
-use agent::{Agents, MAIN, Models};
+use agent::{Agents, Models, has_agent};
 use config::Config;
 use gate::Redactor;
 use services::Runner;
@@ -70,7 +70,14 @@ impl Reload {
     }
 
     fn take_both(&self, held: &mut Held, base: Config) -> Result<(), BuildError> {
-        let (config, stored) = with_stored_agents(base.clone(), &self.data)?;
+        let (mut config, stored) = with_stored_agents(base.clone(), &self.data)?;
+        // Calls that wait, or begin just now, must not be decided by the rules of no agent.
+        let known = self.gate.config();
+        for id in known.agents.keys().chain(&known.gone) {
+            if !has_agent(&config, id) {
+                config.gone.insert(id.clone());
+            }
+        }
         let (models, redactor) = self.check(&config)?;
         self.settle(&config)?;
         self.agents.configure(models);
@@ -86,8 +93,7 @@ impl Reload {
     /// Agents that are new work in their own folders.
     fn settle(&self, config: &Config) -> Result<(), BuildError> {
         let known = self.gate.config();
-        let is_new = |id: &str| id != MAIN && !known.agents.contains_key(id);
-        for (id, agent) in config.agents.iter().filter(|(id, _)| is_new(id)) {
+        for (id, agent) in config.agents.iter().filter(|(id, _)| !has_agent(&known, id)) {
             let folder = agent.workspace.as_ref().map(|folder| folder.value.as_path());
             self.world.work_in(id, folder)?;
         }

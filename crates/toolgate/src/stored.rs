@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agent::missing_workspace;
+use agent::{has_agent, missing_workspace};
 use config::{Agent, Config};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::BuildError;
 pub(crate) type StoredAgents = Vec<(String, Value)>;
 
 /// With the agents that were made here, and what was found. The file wins, and what no longer makes
-/// sense is left out.
+/// sense is left out: nothing else must wait for it, least of all a stricter policy.
 pub(crate) fn with_stored_agents(
     mut config: Config,
     data: &Path,
@@ -27,12 +27,18 @@ pub(crate) fn with_stored_agents(
         }
         match usable(id, settings, (data, config.workspaces.get(id))) {
             Ok(agent) => drop(config.agents.insert(id.clone(), agent)),
-            Err(problem) => tracing::warn!(agent = id, "an agent is left out: {problem}"),
+            Err(problem) => {
+                tracing::warn!(agent = id, "an agent is left out: {problem}");
+                config.gone.insert(id.clone());
+            }
         }
     }
     // Last, so that an agent which was made here keeps its rules.
-    for (id, folder) in &config.workspaces {
-        config.agents.entry(id.clone()).or_default().workspace = Some(folder.clone().into());
+    for (id, folder) in config.workspaces.clone() {
+        // One that nobody made, or that was removed meanwhile, does not come to be by this.
+        if has_agent(&config, &id) {
+            config.agents.entry(id).or_default().workspace = Some(folder.into());
+        }
     }
     Ok((config, stored))
 }
@@ -67,4 +73,41 @@ fn closed(folder: &Path, data: &Path) -> Result<(), String> {
         return Err("is in the data folder".to_owned());
     }
     fs::read_dir(folder).map(drop).map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use agent::MAIN;
+    use serde_json::json;
+    use store::Db;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_agent_that_cannot_work_is_left_out_also_where_a_folder_is_named() {
+        let (data, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let db = Db::open(data.path()).await.unwrap();
+        let settings = json!({"tools": {"denny": ["write"]}});
+        db.add_agent("reader", "owner", &settings, SystemTime::UNIX_EPOCH).await.unwrap();
+        let mut elsewhere = Config::default();
+        elsewhere.workspaces.insert("reader".to_owned(), folder.path().to_owned());
+        for config in [Config::default(), elsewhere] {
+            let (config, _) = with_stored_agents(config, data.path()).unwrap();
+            assert!(!config.agents.contains_key("reader"));
+        }
+    }
+
+    #[test]
+    fn a_workspace_makes_no_agent() {
+        let (data, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let mut config = Config::default();
+        for id in [MAIN, "nobody"] {
+            config.workspaces.insert(id.to_owned(), folder.path().to_owned());
+        }
+        let (config, _) = with_stored_agents(config, data.path()).unwrap();
+        assert_eq!(config.agents.keys().collect::<Vec<_>>(), [MAIN]);
+    }
 }

@@ -32,9 +32,9 @@ impl Gate {
             let clock = gate.world().clock();
             loop {
                 let config = gate.config();
-                let older = clock.now().checked_sub(DAY * config.store.keep_days.value);
-                if let Some(older) = older {
-                    complain("sessions", gate.prune_sessions(older).await);
+                let now = clock.now();
+                if let Some(older) = now.checked_sub(DAY * config.store.keep_days.value) {
+                    complain("sessions", gate.prune_sessions(older, now).await);
                 }
                 tokio::time::sleep(EVERY).await;
                 start(gate.data(), &config, gate.journal(), gate.world(), &clock);
@@ -42,8 +42,8 @@ impl Gate {
         })
     }
 
-    async fn prune_sessions(&self, older: SystemTime) -> Result<u64, ToolError> {
-        Ok(self.db().await?.prune_sessions(older, MAX_SESSIONS).await?)
+    async fn prune_sessions(&self, older: SystemTime, now: SystemTime) -> Result<u64, ToolError> {
+        Ok(self.db().await?.prune_sessions(older, MAX_SESSIONS, now).await?)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use provider::{DefinitionList, Format, ProviderError, WireCall, calls, results};
+use gate::Found;
+use provider::{DefinitionList, Format, ProviderError, WireCall, calls, mcp_results, results};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tool::{Caller, Outcome};
@@ -42,6 +43,28 @@ impl Gate {
         });
         let outcomes = self.run_all(caller, requests.collect()).await;
         let answers: Vec<_> = calls.iter().zip(&outcomes).collect();
-        Ok(Answered { results: results(format, &answers), outcomes })
+        Ok(Answered { results: self.results(caller, format, &answers), outcomes })
+    }
+
+    /// What a model is told about calls of `caller`, as its next request has it.
+    pub fn results(
+        &self,
+        caller: &Caller,
+        format: Format,
+        answers: &[(&WireCall, &Outcome)],
+    ) -> Value {
+        if format != Format::Mcp {
+            return results(format, answers);
+        }
+        let (view, definitions) = (self.view(caller), self.definitions(caller, format));
+        let outcomes = answers.iter().map(|(call, outcome)| {
+            let tool = match view.find(&definitions.names.inward(&call.name)) {
+                Found::Tool(entry) => Some(&**entry.info()),
+                Found::Withheld(..) | Found::Unavailable(..) | Found::Unknown => None,
+            };
+            (Outcome::clone(outcome), tool)
+        });
+        let most = self.config().limits.model_output_bytes.value;
+        mcp_results(outcomes, usize::try_from(most).unwrap_or(usize::MAX))
     }
 }

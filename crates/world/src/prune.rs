@@ -28,8 +28,8 @@ struct Pile {
 }
 
 /// Drops pre-images, which are two levels down in `undo`, and artifacts, of which there is a folder for each user
-/// in `artifacts`, beyond `keep`. If there is too much, the oldest of the largest pile goes: whoever leaves much
-/// behind takes away from nobody else.
+/// in `artifacts`, beyond `keep`. If there is too much, the oldest of the largest pile goes: whoever leaves many
+/// artifacts behind takes away from nobody with fewer. Pre-images are one pile for all.
 pub(crate) fn prune(
     undo: &[PathBuf],
     artifacts: &Path,

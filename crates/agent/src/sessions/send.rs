@@ -74,47 +74,49 @@ impl Inner {
             return Ok(sent(SendStatus::Forbidden, Some(&reason)));
         }
         // What the sender has read may stand in the message.
-        self.gate.inherit_sources(caller, &caller_of(&key)).await?;
+        let inherit = async || self.gate.inherit_sources(caller, &caller_of(&key)).await;
         let from = key_of(caller);
         let text = format!("[Message from `{from}`]\n{text}");
         // Only an agent of its own is told something in the middle of its work: a run that goes on
         // has its own rights, whoever speaks.
         let own = is_own(caller, session)?;
         let text = match self.lanes.find(&key).filter(|_| own) {
-            Some(lane) => match lane.steer(text) {
-                Ok(()) => {
-                    let reason = "it is at work and reads the message as soon as it can";
-                    return Ok(sent(SendStatus::Accepted, Some(reason)));
+            Some(lane) => {
+                inherit().await?;
+                match lane.steer(text) {
+                    Ok(()) => {
+                        let reason = "it is at work and reads the message as soon as it can";
+                        return Ok(sent(SendStatus::Accepted, Some(reason)));
+                    }
+                    Err(text) => text,
                 }
-                Err(text) => text,
-            },
+            }
             None => text,
         };
         let (id, input) = (new_id(), Input::text(text));
         // It may go on when nobody waits for it any more, so it counts like one that a person began.
         let admitted = self.admit(caller)?;
+        inherit().await?;
         let running = self.clone().detached(speaking(caller, session), &id, input, admitted);
         if wait.is_zero() {
             return Ok(Sent { run_id: Some(id), ..sent(SendStatus::Accepted, None) });
         }
         let answer = timeout(wait, running).await;
-        let untrusted = self.untrusted(&key).await?;
-        Ok(match answer {
-            Ok(Ok(Ok(answer))) => Sent {
-                run_id: Some(id),
-                reply: Some(answer.text),
-                untrusted,
-                ..sent(SendStatus::Ok, None)
-            },
-            Ok(Ok(Err(error))) => {
-                Sent { run_id: Some(id), ..sent(SendStatus::Error, Some(&error.to_string())) }
-            }
-            Ok(Err(_)) => Sent { run_id: Some(id), ..sent(SendStatus::Error, Some("it ended")) },
-            Err(_) => {
-                let reason = "it goes on; look at its history later";
-                Sent { run_id: Some(id), ..sent(SendStatus::Timeout, Some(reason)) }
-            }
-        })
+        let (status, reply, reason) = match answer {
+            Ok(Ok(Ok(answer))) => (SendStatus::Ok, Some(answer.text), None),
+            Ok(Ok(Err(error))) => (SendStatus::Error, None, Some(error.to_string())),
+            Ok(Err(_)) => (SendStatus::Error, None, Some("it ended".to_owned())),
+            Err(_) => (
+                SendStatus::Timeout,
+                None,
+                Some("it goes on; look at its history later".to_owned()),
+            ),
+        };
+        let untrusted = match &reply {
+            Some(_) => self.untrusted(&key).await?,
+            None => None,
+        };
+        Ok(Sent { run_id: Some(id), reply, untrusted, ..sent(status, reason.as_deref()) })
     }
 
     /// A run that nobody waits for.

@@ -6,7 +6,7 @@ use config::Spanned;
 use provider::Message;
 use serde_json::json;
 use store::{NewSession, SessionKey, SessionKind};
-use tool::{Caller, Cleanup, Left, SendStatus, Spawn, SpawnContext, Spawned};
+use tool::{Caller, Cleanup, Left, SendStatus, Spawn, SpawnContext, Spawned, ToolOutput};
 
 use super::{check_label, look::caller_of};
 use crate::{
@@ -47,10 +47,12 @@ impl Inner {
         let id = new_id();
         let child = child(caller, &agent, &id, &spawn);
         let key = key_of(&child);
-        self.make(caller, &child, &spawn).await?;
         let parent = self.lanes.find(&key_of(caller));
         // It ends with the run that started it, or goes on by itself if there is none.
         let above = parent.as_ref().and_then(|lane| lane.cancellation());
+        // Then nothing above bounds it, so it counts like a conversation that a person began.
+        let admitted = above.is_none().then(|| self.admit(caller)).transpose()?;
+        self.make(caller, &child, &spawn).await?;
         let cancel = above.unwrap_or_else(|| self.ending.clone()).child_token();
         if let Some(lane) = &parent {
             lane.expect(key.clone());
@@ -66,6 +68,7 @@ impl Inner {
         let inner = self.clone();
         let (above, cleanup) = (key_of(caller), spawn.cleanup);
         tokio::spawn(async move {
+            let _counted = admitted;
             let answer = Box::pin(inner.start(&child, start)).await;
             inner.over(&child, &above, cleanup, answer).await;
         });
@@ -168,10 +171,15 @@ impl Inner {
         let label = session.and_then(|session| session.label).unwrap_or_default();
         // What it has read may stand in the report.
         self.gate.inherit_sources(child, &caller_of(above)).await?;
-        Ok(match answer {
-            Ok(answer) => format!("[Agent `{key}` {label} is done. Its report:]\n{}", answer.text),
-            Err(error) => format!("[Agent `{key}` {label} did not finish: {error}]"),
-        })
+        let text = match answer {
+            Ok(answer) => answer.text,
+            Err(error) => return Ok(format!("[Agent `{key}` {label} did not finish: {error}]")),
+        };
+        let text = match self.untrusted(&key).await? {
+            Some(source) => ToolOutput::fenced(self.gate.next_id(), &source, &text),
+            None => text,
+        };
+        Ok(format!("[Agent `{key}` {label} is done. Its report:]\n{text}"))
     }
 
     /// A report that nobody was there to read waits in the session, and the child's own may go.
@@ -188,7 +196,7 @@ impl Inner {
             transcript::add(db, above, &[Message::user(text)], self.clock.now()).await?;
         }
         if cleanup == Cleanup::Delete {
-            db.remove_session(key).await?;
+            db.remove_session(key, self.clock.now()).await?;
         }
         Ok(())
     }

@@ -45,8 +45,9 @@ impl Stage for Contain {
         };
         let is_pure = call.planned()?.plan().effects().is_empty();
         if !is_pure {
-            // An effect never happens without a record before it.
+            // An effect never happens without a record before it; and not after the call was stopped meanwhile.
             entry.begin().await?;
+            call.live.check()?;
         }
         call.learnt.now().place = Some(call.planned()?.plan().place());
         call.context = Some(self.context(&call)?);

@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -11,6 +11,7 @@ use std::{
 use policy::Decision;
 use serde_json::{Value, json};
 use store::{Durability, Ending, Intent, Record as JournalRecord};
+use tokio::sync::watch;
 use tool::{CallId, Caller, Effects, Live, Outcome, ToolError, ToolResult, is_large};
 
 use crate::{
@@ -21,7 +22,8 @@ use crate::{
     shared::Shared,
 };
 
-/// Records an intent before the call and an outcome after it, refusals included.
+/// Records an intent before the call and an outcome after it, refusals included. A member who is refused too
+/// often is refused before anything is looked at, and that is not recorded.
 #[derive(Debug)]
 pub(crate) struct Record(pub(crate) Arc<Shared>);
 
@@ -29,11 +31,18 @@ impl Stage for Record {
     const NAME: &'static str = "record";
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
+        let rate = self.0.settings.load().refusal_rate(&call.caller);
+        if let Some(rate) = rate {
+            self.0.refusals.admit(&call.caller.user, rate)?;
+        }
         let entry = Arc::new(OpenEntry::new(&self.0, &call));
         call.entry = Some(entry.clone());
         entry.started();
         let result = next.run(call).await;
         end(&entry.live).await;
+        if let Some(rate) = rate.filter(|_| entry.is_refusal(&result)) {
+            self.0.refusals.count(&entry.caller.user, rate);
+        }
         let result = entry.close(&result).await.and(result);
         entry.finished(&result);
         result
@@ -61,6 +70,10 @@ pub(crate) struct OpenEntry {
     learnt: Arc<Learning>,
     live: Arc<Live>,
     begun: AtomicBool,
+    /// Whether the intent is the journal's to write.
+    handed_over: AtomicBool,
+    /// While a large one is made and written.
+    writing: OnceLock<watch::Receiver<()>>,
     closed: AtomicBool,
 }
 
@@ -76,6 +89,8 @@ impl OpenEntry {
             learnt: call.learnt.clone(),
             live: call.live.clone(),
             begun: AtomicBool::new(false),
+            handed_over: AtomicBool::new(false),
+            writing: OnceLock::new(),
             closed: AtomicBool::new(false),
         }
     }
@@ -108,24 +123,54 @@ impl OpenEntry {
         self.shared.observers.iter().for_each(|observer| observer.finished(finished));
     }
 
+    /// Whether the call was refused before anything could come of it.
+    fn is_refusal(&self, result: &ToolResult) -> bool {
+        let refused = result.as_ref().is_err_and(|error| !matches!(error, ToolError::Cancelled));
+        refused && !self.begun.load(Ordering::Relaxed) && self.learnt.now().place.is_none()
+    }
+
     /// Writes the intent, once: before the tool runs, or before a person is asked.
     pub(crate) async fn begin(self: &Arc<Self>) -> Result<(), ToolError> {
         if self.begun.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
+        if !self.is_large() {
+            return self.hand_over(self.intent()).await;
+        }
+        // In a task of its own: whoever waits here may go away, and it is written all the same, before the outcome.
+        let (done, written) = watch::channel(());
+        let _ = self.writing.set(written);
+        let entry = self.clone();
+        let task = tokio::spawn(async move {
+            let _done = done;
+            let intent = entry.large_intent().await?;
+            entry.hand_over(intent).await
+        });
+        task.await.map_err(ToolError::internal)?
+    }
+
+    async fn hand_over(&self, intent: JournalRecord) -> Result<(), ToolError> {
         let effects = self.learnt.now().effects;
-        let intent = self.intent_in_time().await?;
+        self.handed_over.store(true, Ordering::Relaxed);
         let written = self.shared.journal.append(vec![intent], durability(effects)).await;
+        // What the journal did not take is written with the outcome, if that is.
+        self.handed_over.store(written.is_ok(), Ordering::Relaxed);
         written.map_err(ToolError::internal)
     }
 
     /// Writes the outcome, once, before the caller hears of it. A call that was refused before it began has its
     /// intent written now.
     async fn close(self: &Arc<Self>, result: &ToolResult) -> Result<(), ToolError> {
-        let begun = self.begun.load(Ordering::Relaxed);
-        let intent = if begun { None } else { Some(self.intent_in_time().await?) };
+        if let Some(writing) = self.writing.get() {
+            // The only news is that it is over.
+            let _ = writing.clone().changed().await;
+        }
+        let intent = match self.handed_over.load(Ordering::Relaxed) {
+            true => None,
+            false if self.is_large() => Some(self.large_intent().await?),
+            false => Some(self.intent()),
+        };
         // From here on it is the journal's to write, whether anybody waits for it or not.
-        self.begun.store(true, Ordering::Relaxed);
         self.closed.store(true, Ordering::Relaxed);
         let (records, durability) = self.ending_records(intent, result);
         self.shared.journal.append(records, durability).await.map_err(ToolError::internal)
@@ -141,12 +186,12 @@ impl OpenEntry {
         (intent.into_iter().chain([ending]).collect(), durability(effects))
     }
 
+    fn is_large(&self) -> bool {
+        is_large(&self.learnt.now().input)
+    }
+
     /// The intent. Looking for secrets in much text takes a while, and other calls must not wait for it.
-    async fn intent_in_time(self: &Arc<Self>) -> Result<JournalRecord, ToolError> {
-        let large = is_large(&self.learnt.now().input);
-        if !large {
-            return Ok(self.intent());
-        }
+    async fn large_intent(self: &Arc<Self>) -> Result<JournalRecord, ToolError> {
         let entry = self.clone();
         let made = tokio::task::spawn_blocking(move || entry.intent());
         made.await.map_err(ToolError::internal)
@@ -223,8 +268,8 @@ impl Drop for OpenEntry {
             return;
         }
         self.live.end();
-        let begun = self.begun.swap(true, Ordering::Relaxed);
-        let intent = (!begun).then(|| self.intent());
+        let handed_over = self.handed_over.swap(true, Ordering::Relaxed);
+        let intent = (!handed_over).then(|| self.intent());
         let (records, durability) = self.ending_records(intent, &Err(ToolError::Cancelled));
         if let Err(error) = self.shared.journal.append_blocking(records, durability) {
             // The intent stays, and shows as interrupted when the next process starts.

@@ -49,6 +49,7 @@ pub(crate) fn find(
     caller: &Caller,
     name: &str,
 ) -> Result<(Arc<Entry>, u64), ToolError> {
+    check_agents(shared, caller)?;
     let view = shared.view(caller);
     match view.find(name) {
         Found::Tool(entry) => Ok((entry.clone(), view.generation())),
@@ -58,6 +59,22 @@ pub(crate) fn find(
         Found::Withheld(_, rule) => Err(not_available(name, &rule.text)),
         Found::Unavailable(_, reason) => Err(not_available(name, reason)),
         Found::Unknown => Err(not_available(name, "there is no such tool")),
+    }
+}
+
+/// An agent that is gone has no rules any more, and neither has what it started.
+fn check_agents(shared: &Shared, caller: &Caller) -> Result<(), ToolError> {
+    let settings = shared.settings.load();
+    let gone = &settings.config.gone;
+    if gone.is_empty() {
+        return Ok(());
+    }
+    match caller.chain().find(|caller| gone.contains(&*caller.agent)) {
+        None => Ok(()),
+        Some(Caller { agent, .. }) => {
+            let reason = format!("agent `{agent}` was removed, or cannot work any more");
+            Err(ToolError::denied(Resolve::NAME, "agent", reason))
+        }
     }
 }
 

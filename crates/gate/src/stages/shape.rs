@@ -43,7 +43,7 @@ impl Stage for Shape {
             let kept = trail.keep_artifacts(&self.0, output.untrusted.as_ref(), &output.artifacts);
             Box::pin(kept).await?;
         }
-        mark_untrusted(&mut output);
+        mark_untrusted(id, &mut output);
         Ok(output)
     }
 }
@@ -131,15 +131,16 @@ fn image(block: Block, settings: &Settings) -> Block {
 }
 
 /// Content nobody vouches for is fenced, so that a model does not take it for instructions.
-fn mark_untrusted(output: &mut ToolOutput) {
+fn mark_untrusted(call: CallId, output: &mut ToolOutput) {
     let Some(source) = output.untrusted.clone() else { return };
     // A value without a text of its own becomes one later, and would not be fenced then.
     if let Some(value) = output.value.as_ref().filter(|_| output.text_bytes() == 0) {
         output.blocks.insert(0, Block::Text(value.to_string()));
     }
-    for block in &mut output.blocks {
+    let kept = output.transcript.iter_mut().flatten();
+    for block in output.blocks.iter_mut().chain(kept) {
         if let Block::Text(text) = block {
-            *text = ToolOutput::fenced(&source, text);
+            *text = ToolOutput::fenced(call, &source, text);
         }
     }
 }

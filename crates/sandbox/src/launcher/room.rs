@@ -96,13 +96,17 @@ fn place(mounts: &[Mount], index: usize) -> io::Result<OwnedFd> {
         let find = || openat2(&folder, part, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
         let found = match find() {
             Err(Errno::NOENT) => {
-                if !mount.is_folder() && parts.peek().is_none() {
+                let made = if !mount.is_folder() && parts.peek().is_none() {
                     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-                    rustix::fs::openat(&folder, part, flags, Mode::from_raw_mode(0o644))?;
+                    rustix::fs::openat(&folder, part, flags, Mode::from_raw_mode(0o644)).map(drop)
                 } else {
-                    mkdirat(&folder, part, Mode::from_raw_mode(0o755))?;
+                    mkdirat(&folder, part, Mode::from_raw_mode(0o755))
+                };
+                match made {
+                    // Another job of the session may have made it just now; it is looked at like any that was there.
+                    Ok(()) | Err(Errno::EXIST) => find()?,
+                    Err(errno) => return Err(errno.into()),
                 }
-                find()?
             }
             other => other?,
         };

@@ -1,12 +1,12 @@
 //! Questions that wait for a person, and their answers.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use axum::http::Method;
 use gate::{Answer as GateAnswer, AnswerDecision, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Approval, ApprovalFilter, ApprovalId, ApprovalStatus, Db, EXACT, Scope, Which};
 use tool::{
     BoxFuture, Info, Outcome, Plan, Prepared, ToolContext, ToolError, ToolInfo, ToolOutput,
@@ -181,7 +181,7 @@ enum Decided {
 
 refusals! {
     /// Why an answer does not count.
-    NotAnswered { Invalid, Forbidden, NotFound, Conflict }
+    NotAnswered { Invalid, Forbidden, NotFound, Conflict } later { TooMany }
 }
 
 /// `POST /v1/approvals/{id}`.
@@ -239,6 +239,10 @@ pub(crate) async fn answer(
         }
         (Outcome::Error { error_type: "permission_denied", message, .. }, _) => {
             Err(NotAnswered::Forbidden(message))
+        }
+        (Outcome::Error { error_type: "rate_limited", message, details, .. }, _) => {
+            let wait = details.get("retry_after_ms").and_then(Value::as_u64).unwrap_or_default();
+            Err(NotAnswered::TooMany(message, Duration::from_millis(wait)))
         }
         (Outcome::Error { message, .. }, _) => Err(NotAnswered::Internal(message)),
         (_, None) => Err(NotAnswered::NotFound(unknown(id))),

@@ -19,6 +19,7 @@ mod paging;
 mod permissions;
 mod policy;
 mod route;
+mod routes;
 mod sessions;
 mod shape;
 mod sign_in;
@@ -27,17 +28,10 @@ mod tokens;
 mod tools;
 mod users;
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::sync::OnceLock;
 
-use axum::{
-    Router,
-    extract::Request,
-    http::{HeaderValue, Method, Uri, header},
-    response::{IntoResponse, Response},
-    routing::{MethodFilter, MethodRouter},
-};
+use axum::http::Method;
 
-use self::route::{Route, opened, signed};
 pub(crate) use self::{
     agents::list as list_agents,
     approvals::{Answering, Listing, answer, is_seen, list as list_approvals, may_answer},
@@ -49,19 +43,19 @@ pub(crate) use self::{
     output::Answer,
     paging::Paging,
     permissions::list as list_permissions,
+    routes::Meant,
     sessions::{
         Answered as SessionAnswer, Wanted as SessionsWanted, list as list_sessions,
         messages as session_messages, stop as stop_session,
     },
     shape::Fields,
-    tools::{from_problem, listed as list_tools},
+    tools::listed as list_tools,
 };
-use crate::{
-    mcp,
-    problem::{Kind, Problem},
-    state::State,
-    ws,
+use self::{
+    route::{Route, opened, signed},
+    routes::Routes,
 };
+use crate::{mcp, ws};
 
 /// Every operation there is, once. What is not here does not exist, and is not described either.
 fn table() -> Vec<Route> {
@@ -131,63 +125,26 @@ fn table() -> Vec<Route> {
 /// The table, and what is worked out from it.
 #[derive(Debug)]
 pub(crate) struct Table {
-    routes: Vec<Route>,
+    routes: Routes,
     described: OnceLock<String>,
 }
 
 impl Default for Table {
     fn default() -> Self {
-        Self { routes: table(), described: OnceLock::new() }
+        Self { routes: Routes::new(table()), described: OnceLock::new() }
     }
 }
 
 impl Table {
-    /// Whether an operation needs no token.
-    pub(crate) fn is_open(&self, method: &Method, path: &str) -> bool {
-        let method = if *method == Method::HEAD { &Method::GET } else { method };
-        self.routes.iter().any(|route| route.open && route.method == *method && route.path == path)
+    /// The operation that a request is for.
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Meant<'_> {
+        self.routes.find(method, path)
     }
 
     /// The description, as `OpenAPI`.
     pub(crate) fn described(&self) -> &str {
-        self.described.get_or_init(|| openapi::described(&self.routes).to_string())
+        self.described.get_or_init(|| openapi::described(self.routes.all()).to_string())
     }
-}
-
-/// The routes of the table.
-pub(crate) fn router(state: &State) -> Router {
-    let mut paths: BTreeMap<&str, (MethodRouter, Vec<&str>)> = BTreeMap::new();
-    for route in &state.table.routes {
-        let Ok(filter) = MethodFilter::try_from(route.method.clone()) else { continue };
-        let (state, handle, shape) = (state.clone(), route.handle, route.shape.clone());
-        let handler = move |request: Request| handle(state.clone(), shape.clone(), request);
-        let (methods, names) = paths.remove(route.path).unwrap_or_default();
-        let names = names.into_iter().chain([route.method.as_str()]).collect();
-        paths.insert(route.path, (methods.on(filter, handler), names));
-    }
-    let mut router = Router::new();
-    for (path, (methods, names)) in paths {
-        let allowed = names.join(", ");
-        let other = move || std::future::ready(method_not_allowed(&allowed));
-        router = router.route(path, methods.fallback(other));
-    }
-    router.fallback(not_found)
-}
-
-fn method_not_allowed(allowed: &str) -> Response {
-    let problem = Problem::new(Kind::MethodNotAllowed, format!("this path has only {allowed}"));
-    let mut response = problem.into_response();
-    if let Ok(allowed) = HeaderValue::from_str(allowed) {
-        response.headers_mut().insert(header::ALLOW, allowed);
-    }
-    response
-}
-
-async fn not_found(uri: Uri) -> Problem {
-    let path: String = uri.path().chars().take(200).collect();
-    let message =
-        format!("there is no `{}`; `/openapi.json` lists what there is", path.escape_debug());
-    Problem::new(Kind::NotFound, message)
 }
 
 #[cfg(test)]

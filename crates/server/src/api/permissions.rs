@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use gate::{EffectivePermission, effective_permissions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Permission, PermissionState, Scope};
+use store::{OWNER, Permission, PermissionState, Scope};
 use tool::Capability;
 
 use super::{
@@ -21,8 +21,6 @@ use crate::{
     problem::refusals,
     state::State,
 };
-
-const OWNER: &str = "owner";
 
 /// What agents have.
 #[derive(Debug, Serialize, JsonSchema)]

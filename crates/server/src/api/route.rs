@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    RequestPartsExt as _,
-    extract::{RawPathParams, Request},
+    extract::Request,
     http::{HeaderMap, Method, header},
     response::{IntoResponse, Response},
 };
@@ -24,8 +23,8 @@ use crate::{
     state::State,
 };
 
-/// What handles a request.
-type Handle = fn(State, Arc<Shape>, Request) -> BoxFuture<'static, Response>;
+/// What handles a request, with the part of the path in braces.
+type Handle = fn(State, Arc<Shape>, Request, Option<String>) -> BoxFuture<'static, Response>;
 
 /// One operation.
 #[derive(Debug)]
@@ -51,9 +50,9 @@ pub(crate) fn signed<E: Endpoint>() -> Route {
         open: false,
         needs: E::NEEDS,
         shape: Arc::new(Shape { query: Fields::of::<E::Query>(), body }),
-        handle: |state, shape, request| {
+        handle: |state, shape, request, part| {
             Box::pin(async move {
-                let done = run::<E>(state, &shape, request).await;
+                let done = run::<E>(state, &shape, request, part).await;
                 done.unwrap_or_else(Problem::into_response)
             })
         },
@@ -69,7 +68,7 @@ pub(crate) fn opened<O: Open>() -> Route {
         open: true,
         needs: None,
         shape: Arc::default(),
-        handle: |state, _, request| Box::pin(O::handle(state, request)),
+        handle: |state, _, request, _| Box::pin(O::handle(state, request)),
         describe: of_open::<O>,
     }
 }
@@ -79,14 +78,14 @@ async fn run<E: Endpoint>(
     state: State,
     shape: &Shape,
     request: Request,
+    part: Option<String>,
 ) -> Result<Response, Problem> {
     let (mut parts, body) = request.into_parts();
     let signed = parts.extensions.remove::<Signed>().ok_or_else(auth::missing)?;
     check_who(&signed, E::WHO)?;
     signed.check_scope(E::NEEDS)?;
     check_accept(&parts.headers, E::PATH)?;
-    let params = parts.extract::<RawPathParams>().await.map_err(Problem::internal)?;
-    let path = E::Path::read(params.iter().next().map(|(_, value)| value))?;
+    let path = E::Path::read(part.as_deref())?;
     let query = read_query(&shape.query, parts.uri.query().unwrap_or_default(), E::UNKNOWN)?;
     let body = E::Body::read(&state, &parts.headers, &shape.body, body).await?;
     let asked = Asked { state, signed, headers: parts.headers };

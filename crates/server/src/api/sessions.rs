@@ -239,7 +239,8 @@ impl Endpoint for Remove {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<Done>, NoSession> {
         let session = find(&asked, &given.path).await?;
         stopped(&asked, &session.key).await?;
-        let done = asked.state.gate.db().await?.remove_session(&session.key).await?;
+        let (db, now) = (asked.state.gate.db().await?, asked.state.now());
+        let done = db.remove_session(&session.key, now).await?;
         asked.state.events.running.removed(&session.key);
         Ok(Json(Done { session: session.key.to_string(), done }))
     }

@@ -78,7 +78,7 @@ macro_rules! from_problem {
         }
     )*};
 }
-pub(crate) use from_problem;
+pub(super) use from_problem;
 
 from_problem!(NoTools, NoTool);
 

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use agent::MAIN;
 use axum::http::HeaderMap;
 use config::Config;
 use policy::Allowance;
@@ -19,8 +20,6 @@ use crate::{
 const AGENT: &str = "toolgate-agent";
 /// The header that names the conversation a call belongs to.
 const SESSION: &str = "toolgate-session";
-/// Who says neither.
-const MAIN: &str = "main";
 /// The channel of calls that come one by one, for policy.
 const CHANNEL: &str = "http";
 /// When to come back if too much is open.
@@ -185,7 +184,7 @@ impl Signed {
 
     /// Refuses an agent that does not exist: nothing limits what it may do.
     pub(crate) fn check_agent(&self, config: &Config, agent: &str) -> Result<(), Problem> {
-        if agent == MAIN || config.agents.contains_key(agent) {
+        if agent::has_agent(config, agent) {
             return Ok(());
         }
         let known = config.agents.keys().map(String::as_str).chain([MAIN]);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use store::{Approval, ApprovalStatus, NewApproval};
 use tool::BoxFuture;
 
-use super::{Events, Who, fields, kind};
+use super::{About, Asked, Ended, Events, Who, fields, kind};
 
 /// How often it is looked what became of a question that nobody waits for any more.
 const LOOKS: u32 = 20;
@@ -29,8 +29,10 @@ impl Approver for Events {
                 kind::APPROVAL_REQUESTED
             };
             self.metrics.asked();
-            self.tell_answerers(requested, who(&question.request), described(question));
-            let _open = Open { events: self, question };
+            let asked = Arc::<Asked>::default();
+            let about = (who(&question.request), About::Question(asked.clone()));
+            self.tell_answerers(requested, about, described(question));
+            let _open = Open { events: self, question, asked };
             // The person at the client that made the call is one of those who may come.
             match self.asking.ask(question).await {
                 Some(answer) => Reply::Answered(answer),
@@ -56,11 +58,13 @@ fn described(question: &Question) -> Map<String, Value> {
 struct Open<'a> {
     events: &'a Events,
     question: &'a Question,
+    asked: Arc<Asked>,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        if self.events.ended.try_send(self.question.clone()).is_err() {
+        self.asked.end();
+        if self.events.ended.try_send((self.question.clone(), self.asked.clone())).is_err() {
             tracing::warn!(approval = %self.question.id, "nobody is told that a question is over");
         }
     }
@@ -71,13 +75,13 @@ impl Events {
     pub(crate) async fn settle(self: Arc<Self>, gate: gate::Gate) {
         let taken = self.to_settle.lock().ok().and_then(|mut waiting| waiting.take());
         let Some(mut ended) = taken else { return };
-        while let Some(question) = ended.recv().await {
+        while let Some(over) = ended.recv().await {
             // Each by itself: one that is looked for longer must not hold up the others.
-            tokio::spawn(self.clone().settle_one(gate.clone(), question));
+            tokio::spawn(self.clone().settle_one(gate.clone(), over));
         }
     }
 
-    async fn settle_one(self: Arc<Self>, gate: gate::Gate, question: Question) {
+    async fn settle_one(self: Arc<Self>, gate: gate::Gate, (question, asked): Ended) {
         let mut wait = Duration::from_millis(5);
         for _ in 0..LOOKS {
             let now = self.clock.now();
@@ -88,7 +92,7 @@ impl Events {
             match found {
                 // Its end is written down a moment after nobody waits any more.
                 Some(approval) if approval.status == ApprovalStatus::Pending => {}
-                Some(approval) => return self.resolved(&approval),
+                Some(approval) => return self.resolved(&approval, asked),
                 None => break,
             }
             tokio::time::sleep(wait).await;
@@ -97,7 +101,7 @@ impl Events {
         tracing::warn!(approval = %question.id, "what became of a question is not known");
     }
 
-    fn resolved(&self, approval: &Approval) {
+    fn resolved(&self, approval: &Approval, asked: Arc<Asked>) {
         let request = &approval.request;
         let resolved = if is_permission(&request.rule) {
             kind::PERMISSION_RESOLVED
@@ -117,7 +121,7 @@ impl Events {
             "answered_by": approval.answered_by,
             "message": approval.message,
         });
-        self.tell_answerers(resolved, who(request), fields(params));
+        self.tell_answerers(resolved, (who(request), About::Answer(asked)), fields(params));
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::SystemTime,
 };
 
@@ -59,12 +62,29 @@ pub(crate) struct Who {
 }
 
 /// Whom an event concerns besides its user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum About {
     /// Nobody else.
     Call,
     /// Whoever may answer.
-    Question,
+    Question(Arc<Asked>),
+    /// Whoever could have: what became of it.
+    Answer(Arc<Asked>),
+}
+
+/// A question, for those who come later.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// The event that tells of it.
+    event: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Asked {
+    /// Nobody can answer it any more.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Whether somebody may answer questions of others.
@@ -86,8 +106,28 @@ impl Hears {
     /// Whether they are told: of their own, and a person who may answer also of questions.
     fn of(&self, event: &Event) -> bool {
         let Self { sees, answers } = self;
-        let is_asked = *answers == Answers::All && sees.agents().is_none();
-        event.about == About::Question && is_asked || sees.covers(&event.who.user, &event.who.agent)
+        let is_asked = match event.about {
+            About::Call => false,
+            About::Question(_) | About::Answer(_) => {
+                *answers == Answers::All && sees.agents().is_none()
+            }
+        };
+        is_asked || self.is_own(event)
+    }
+
+    /// Whether they are told later, if they know what happened until `since`: of questions of others only while
+    /// those are open, and what became of them only if they know them.
+    fn of_past(&self, event: &Event, since: u64) -> bool {
+        let matters = match &event.about {
+            About::Call => true,
+            About::Question(asked) => !asked.over.load(Ordering::Relaxed),
+            About::Answer(asked) => asked.event.load(Ordering::Relaxed) <= since,
+        };
+        self.of(event) && (matters || self.is_own(event))
+    }
+
+    fn is_own(&self, event: &Event) -> bool {
+        self.sees.covers(&event.who.user, &event.who.agent)
     }
 }
 
@@ -168,8 +208,10 @@ impl Hub {
         let event = inner.event(kind, (who, about), (said, at, size));
         inner.keep(event.clone());
         inner.everything.retain(|_, reader| reader.take(&event));
-        match about {
-            About::Question => inner.users.retain(|_, reader| reader.take(&event)),
+        match &event.about {
+            About::Question(_) | About::Answer(_) => {
+                inner.users.retain(|_, reader| reader.take(&event));
+            }
             About::Call => {
                 let own = (user.clone(), 0)..=(user, u64::MAX);
                 let slow = inner.users.range(own).filter(|(_, reader)| !reader.take(&event));
@@ -208,6 +250,9 @@ impl Inner {
         (said, at, size): (Said, SystemTime, usize),
     ) -> Arc<Event> {
         self.last += 1;
+        if let About::Question(asked) = &about {
+            asked.event.store(self.last, Ordering::Relaxed);
+        }
         let text = OnceLock::new();
         Arc::new(Event { id: self.last, kind, who, about, at, said, size, text })
     }
@@ -246,7 +291,7 @@ impl Subscription {
         let lost = since < inner.before || since > last;
         let since = if lost { 0 } else { since };
         let new = inner.kept.iter().filter(|event| event.id > since);
-        let missed = new.filter(|event| hears.of(event) && seen.wants(event.kind));
+        let missed = new.filter(|event| hears.of_past(event, since) && seen.wants(event.kind));
         let missed = missed.cloned().collect();
         inner.readers += 1;
         let user = match &hears.sees {
@@ -337,8 +382,8 @@ mod tests {
             hub.lock().users.insert(("ada".into(), number), reader);
             queues.push((number, waiting, expected));
         }
-        publish(&hub, "ada", About::Question, 1);
-        publish(&hub, "bob", About::Question, 1);
+        publish(&hub, "ada", About::Question(Arc::default()), 1);
+        publish(&hub, "bob", About::Question(Arc::default()), 1);
         publish(&hub, "bob", About::Call, 1);
         for (number, waiting, expected) in queues {
             assert_eq!(waiting.len(), expected, "{number}");

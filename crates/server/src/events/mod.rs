@@ -18,7 +18,7 @@ pub(crate) use self::{
     hub::{Answers, Event, Hears, Queue, Seen, Subscription, Who},
 };
 use self::{
-    hub::{About, Hub},
+    hub::{About, Asked, Hub},
     said::Said,
 };
 use crate::{
@@ -61,6 +61,9 @@ pub(crate) mod kind {
 /// So many questions can end before anybody has looked what became of them.
 const MOST_ENDED: usize = 1_024;
 
+/// A question that nobody waits for any more.
+type Ended = (Question, Arc<Asked>);
+
 /// What happens in a gate. Made before the gate, which is given it as an approver and as an observer; the
 /// server passes it on.
 #[derive(Debug)]
@@ -71,8 +74,8 @@ pub struct Events {
     pub(crate) metrics: Metrics,
     /// The clients that can be asked about the calls they made.
     asking: Arc<Asking>,
-    ended: mpsc::Sender<Question>,
-    to_settle: Mutex<Option<mpsc::Receiver<Question>>>,
+    ended: mpsc::Sender<Ended>,
+    to_settle: Mutex<Option<mpsc::Receiver<Ended>>>,
 }
 
 impl Events {
@@ -105,8 +108,13 @@ impl Events {
     }
 
     /// Tells whoever may answer, too.
-    fn tell_answerers(&self, kind: &'static str, who: Who, params: Map<String, Value>) {
-        self.hub.publish(kind, (who, About::Question), (Said::Fields(params), self.clock.now()));
+    fn tell_answerers(
+        &self,
+        kind: &'static str,
+        (who, about): (Who, About),
+        params: Map<String, Value>,
+    ) {
+        self.hub.publish(kind, (who, about), (Said::Fields(params), self.clock.now()));
     }
 
     /// Tells one connection only, and nobody later. Waits while it has much to read.

@@ -6,12 +6,14 @@ use std::sync::{
 };
 
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::request::ClientInfo;
 
 /// So many messages wait to be sent; one more makes whoever sends it wait.
 const MOST_WAITING: usize = 16;
+/// So much is asked of it at once; more waits. There is room to ask for each and to take it back.
+const MOST_ASKED: usize = MOST_WAITING / 2;
 
 /// What goes out while a request is under way.
 #[derive(Debug)]
@@ -76,14 +78,15 @@ impl ProgressToken {
 pub struct Client {
     /// Who it says it is.
     pub info: Arc<ClientInfo>,
-    out: Option<mpsc::Sender<Out>>,
+    out: Option<(mpsc::Sender<Out>, Arc<Semaphore>)>,
 }
 
 impl Client {
     /// And what comes out for it.
     pub(super) fn new(info: Arc<ClientInfo>) -> (Self, Option<mpsc::Receiver<Out>>) {
         let (out, outs) = mpsc::channel(MOST_WAITING);
-        (Self { info, out: Some(out) }, Some(outs))
+        let turns = Arc::new(Semaphore::new(MOST_ASKED));
+        (Self { info, out: Some((out, turns)) }, Some(outs))
     }
 
     /// One that wants to be told nothing and can be asked nothing.
@@ -93,7 +96,7 @@ impl Client {
 
     /// Tells it something. Waits while it has much to read.
     pub async fn tell(&self, method: &str, params: Value) {
-        let Some(out) = &self.out else { return };
+        let Some((out, _)) = &self.out else { return };
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         // Who is gone needs to be told nothing.
         let _ = out.send(Out::Tell(message)).await;
@@ -102,7 +105,8 @@ impl Client {
     /// Asks it for something: each of `requests` has a `method` and `params`. `None` if nothing can be
     /// asked of it, or not any more. Dropping the future takes the question back.
     pub async fn ask(&self, requests: Map<String, Value>) -> Option<Map<String, Value>> {
-        let out = self.out.as_ref()?;
+        let (out, turns) = self.out.as_ref()?;
+        let _turn = turns.acquire().await.ok()?;
         let (answers, answered) = oneshot::channel();
         let id = AskId::next();
         let mut open = OpenAsk { id, out: Some(out.clone().reserve_owned().await.ok()?) };
@@ -125,5 +129,36 @@ impl Drop for OpenAsk {
         if let Some(out) = self.out.take() {
             out.send(Out::Withdraw(self.id));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures_util::future::join_all;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn much_that_is_asked_at_once_is_asked_in_turn() {
+        let (client, outs) = Client::new(Arc::default());
+        let mut outs = outs.unwrap();
+        let asks = (0..4 * MOST_WAITING).map(|_| client.ask(Map::new()));
+        let answers = tokio::spawn(async move {
+            let mut answered = 0;
+            while let Some(out) = outs.recv().await {
+                if let Out::Ask(ask) = out {
+                    ask.answers.send(Map::new()).unwrap();
+                    answered += 1;
+                }
+            }
+            answered
+        });
+        let answered = timeout(Duration::from_mins(1), join_all(asks)).await.unwrap();
+        assert!(answered.into_iter().all(|answer| answer.is_some()));
+        drop(client);
+        assert_eq!(answers.await.unwrap(), 4 * MOST_WAITING);
     }
 }

@@ -173,7 +173,7 @@ impl Described {
 
     /// Whether an earlier request that is the same can stand for this one: it brings nothing of its own.
     pub(super) fn may_be_asked_again(&self) -> bool {
-        !self.is_silent() && self.given.is_empty()
+        self.client.shows_forms() && self.given.is_empty()
     }
 
     /// Reads what a request says about itself; `meta` is its `_meta`.

@@ -68,7 +68,7 @@ impl RpcError {
     }
 }
 
-/// The status of an answer over HTTP in the stateless revision.
+/// The status of a refusal over HTTP.
 pub(super) fn status(error: &RpcError) -> StatusCode {
     match error.code() {
         METHOD_NOT_FOUND => StatusCode::NOT_FOUND,

@@ -27,7 +27,7 @@ use super::{
     waiting::{Bound, Resumed, Taken},
 };
 use crate::{
-    api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts, from_problem},
+    api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts},
     auth,
     events::fields,
     problem::{Kind, Problem, Refusal as _, refusals},
@@ -39,10 +39,8 @@ const INVALID_REQUEST: i64 = -32600;
 
 refusals! {
     /// Why a message is not taken.
-    NotTaken { Forbidden, Invalid, NotFound, Unavailable, MethodNotAllowed }
+    NotTaken { Unavailable, MethodNotAllowed }
 }
-
-from_problem!(NotTaken);
 
 /// `POST /mcp`.
 pub(crate) struct Post;
@@ -225,8 +223,8 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         return Err(RpcError::method_not_found(&method).into());
     }
     let caller = caller(&asked)?;
-    let (desk, who) = (&asked.state.mcp.desk, asked.signed.hash);
-    let bound = Bound { who, what: bound_what(&said, &caller) };
+    let desk = &asked.state.mcp.desk;
+    let bound = bound(&said, &caller, asked.signed.hash);
     let tool = match method.as_str() {
         "server/discover" => return Ok(whole(&id, desk.discover())),
         "subscriptions/listen" => return Ok(subscribe(&asked, &caller, (&id, &params))?),
@@ -234,7 +232,8 @@ async fn stateless(asked: Asked, call: Call) -> Result<Response, Refused> {
         _ => None,
     };
     let new = if said.is_silent() { Client::silent } else { Client::new };
-    let waited = waited(&asked, &said, bound).await?;
+    let most = || asked.state.gate.config().limits.open_questions.value;
+    let waited = desk.waiting.find(&said, bound, asked.state.now(), most).await?;
     let exchange = Exchange {
         state: asked.state.clone(),
         signed: asked.signed.clone(),
@@ -274,27 +273,15 @@ fn subscribe(
     Ok(stream::told(&asked.state, told, (CancellationToken::new(), Some(last))))
 }
 
-/// The request that waits for this one, if it is one that comes back; or one like it, if its client could not be
-/// asked about another.
-async fn waited(asked: &Asked, said: &Said, bound: Bound) -> Result<Option<Taken>, RpcError> {
-    let waiting = &asked.state.mcp.desk.waiting;
-    match &said.back {
-        Some(back) => waiting.take(&back.state, bound, asked.state.now()).await.map(Some),
-        None if !said.may_be_asked_again() => Ok(None),
-        None => {
-            let most = asked.state.gate.config().limits.open_questions.value;
-            Ok(waiting.take_same(bound, most).await)
-        }
-    }
-}
-
 /// What must be the same when the client comes back, headers included: something between may look at them.
-fn bound_what(said: &Said, caller: &Caller) -> Digest {
+fn bound(said: &Said, caller: &Caller, who: Digest) -> Bound {
+    let what = said.what;
+    // It never does.
     if said.is_silent() && said.back.is_none() {
-        return said.what;
+        return Bound { who, place: what, what };
     }
-    let what = said.what.as_bytes().as_slice();
-    Digest::of_parts([what, caller.agent.as_bytes(), caller.session.as_bytes()])
+    let place = Digest::of_parts([caller.agent.as_bytes(), caller.session.as_bytes()]);
+    Bound { who, place, what }
 }
 
 /// Goes on with a request whose client comes back, with answers or without.
@@ -412,20 +399,29 @@ async fn in_session(
         }
         return Ok(bare(StatusCode::ACCEPTED));
     };
-    let mut params = fields(params);
+    let params = fields(params);
     let desk = &asked.state.mcp.desk;
     match method.as_str() {
-        "ping" => return Ok(answered(&id, Ok(Map::new()))),
+        "ping" => Ok(answered(&id, Ok(Map::new()))),
         "initialize" => {
             let error = RpcError::new(INVALID_REQUEST, "this session has begun already");
-            return Ok(answered(&id, Err(error)));
+            Ok(answered(&id, Err(error)))
         }
         "logging/setLevel" if desk.logs() => {
             let level = desk::level(&params).map(|level| session.set_log_level(level));
-            return Ok(answered(&id, level.map(|()| Map::new())));
+            Ok(answered(&id, level.map(|()| Map::new())))
         }
-        _ => {}
+        _ => work_in_session(asked, session, id, (method, params)).await,
     }
+}
+
+/// A request of a session that takes a while, or may.
+async fn work_in_session(
+    asked: Asked,
+    session: &Arc<Session>,
+    id: Value,
+    (method, mut params): (String, Map<String, Value>),
+) -> Result<Response, Refused> {
     let meta = RequestMeta::take(&mut params).unwrap_or_default();
     let (client, outs) = Client::new(session.client.clone());
     let cancel = session.over.child_token();
@@ -443,7 +439,7 @@ async fn in_session(
     let Some(noted) = session.note(&id, &cancel) else {
         return Ok(answered(&id, Err(RpcError::under_way())));
     };
-    let driven: Driven = desk.begin(context, (method, params), outs);
+    let driven: Driven = asked.state.mcp.desk.begin(context, (method, params), outs);
     let (state, signed) = (asked.state, asked.signed);
     let way = Way::Session(session.clone(), noted);
     let exchange = Exchange { state, signed, id, way };

@@ -338,7 +338,13 @@ impl Stdio {
                 // Dropped, so that nobody waits for an answer.
                 Step::Out(Out::Ask(_)) if unwanted.is_cancelled() => Vec::new(),
                 Step::Out(Out::Ask(ask)) => self.pending.begin(ask),
-                Step::Out(Out::Withdraw(ask)) => self.pending.withdraw(ask),
+                Step::Out(Out::Withdraw(ask)) => {
+                    // About a request of ours, which is still shown whatever became of theirs.
+                    for text in self.pending.withdraw(ask) {
+                        self.send(text).await;
+                    }
+                    continue;
+                }
             };
             for text in texts {
                 self.send_unless(unwanted, text).await;
@@ -362,8 +368,10 @@ impl Stdio {
             "subscriptions/listen" => return self.tell(&params, &asked).await,
             _ => {}
         }
-        let bound = Bound { who: Digest::of("stdio"), what: said.what };
-        if let Some(taken) = self.waited(&said, bound).await? {
+        let here = Digest::of("stdio");
+        let bound = Bound { who: here, place: here, what: said.what };
+        let most = || (self.patience.0)().questions;
+        if let Some(taken) = self.desk.waiting.find(&said, bound, self.clock.now(), most).await? {
             let back = said.back.unwrap_or_else(|| Back::empty(said.progress_token));
             return self.go_on((taken, back), bound, &asked).await;
         }
@@ -381,16 +389,6 @@ impl Stdio {
         };
         let driven = self.desk.begin(context, (method, params), outs);
         self.drive(driven, bound, &asked).await
-    }
-
-    /// The request that waits for this one; or one like it, if its client could not be asked about another.
-    async fn waited(&self, said: &Described, bound: Bound) -> Result<Option<Taken>, RpcError> {
-        let waiting = &self.desk.waiting;
-        match &said.back {
-            Some(back) => waiting.take(&back.state, bound, self.clock.now()).await.map(Some),
-            None if !said.may_be_asked_again() => Ok(None),
-            None => Ok(waiting.take_same(bound, (self.patience.0)().questions).await),
-        }
     }
 
     async fn drive(&self, mut driven: Driven, bound: Bound, asked: &Asked<'_>) -> Answered {

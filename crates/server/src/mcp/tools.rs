@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use agent::has_agent;
 use futures_util::{
     StreamExt as _,
     stream::{self, BoxStream},
@@ -45,6 +46,18 @@ impl Tools {
     /// All tools that `gate` has.
     pub fn new(gate: Gate, events: Arc<Events>) -> Arc<Self> {
         Arc::new(Self { gate, events, lists: Arc::default() })
+    }
+
+    /// An agent that was removed has no rules any more. Whoever comes with a token was looked at before.
+    fn check_agent(&self, context: &Context) -> Result<(), RpcError> {
+        let agent = &*context.caller.agent;
+        if context.signed.is_some() || has_agent(&self.gate.config(), agent) {
+            return Ok(());
+        }
+        let agent = agent.escape_debug();
+        Err(RpcError::wrong_params(format!(
+            "agent `{agent}` was removed, or cannot work any more; `toolgate agents list` shows those there are"
+        )))
     }
 
     fn list(&self, context: &Context, params: &Map<String, Value>) -> Answered {
@@ -153,6 +166,7 @@ impl Offer for Tools {
         params: Map<String, Value>,
     ) -> BoxFuture<'a, Answered> {
         Box::pin(async move {
+            self.check_agent(context)?;
             match method {
                 "tools/list" => self.list(context, &params),
                 "tools/call" => self.call(context, params).await,

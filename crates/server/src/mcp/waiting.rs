@@ -20,7 +20,7 @@ use tool::Digest;
 
 use super::{
     client::{Ask, Out},
-    desk::Back,
+    desk::{Back, Described},
     driven::{Driven, Step},
     offer::Answered,
     seal::{Seal, WaitingId},
@@ -48,10 +48,11 @@ pub struct Patience {
     pub questions: usize,
 }
 
-/// What must be the same when a client comes back: who it is, and what it wants.
+/// What must be the same when a client comes back: who it is, for which agent and session it speaks, and what it wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bound {
     pub(super) who: Digest,
+    pub(super) place: Digest,
     pub(super) what: Digest,
 }
 
@@ -183,12 +184,7 @@ impl Waiting {
     }
 
     /// The request that waits under this name, once.
-    pub(super) async fn take(
-        &self,
-        state: &str,
-        bound: Bound,
-        now: SystemTime,
-    ) -> Result<Taken, RpcError> {
+    async fn take(&self, state: &str, bound: Bound, now: SystemTime) -> Result<Taken, RpcError> {
         let gone = || {
             RpcError::wrong_params(
                 "`requestState` is not one that waits for an answer to this request: it was changed, used \
@@ -205,13 +201,31 @@ impl Waiting {
         taken(entry).await.ok_or_else(gone)
     }
 
-    /// The oldest of the same requests that wait for an answer, if its client has `most` open: it has nothing to
-    /// show any more, and would be refused another question.
-    pub(super) async fn take_same(&self, bound: Bound, most: usize) -> Option<Taken> {
+    /// The request that waits for this one, if it is one that comes back; or one like it, if its client could not be
+    /// asked about another.
+    pub(super) async fn find(
+        &self,
+        said: &Described,
+        bound: Bound,
+        now: SystemTime,
+        most: impl FnOnce() -> usize,
+    ) -> Result<Option<Taken>, RpcError> {
+        match &said.back {
+            Some(back) => self.take(&back.state, bound, now).await.map(Some),
+            None if !said.may_be_asked_again() => Ok(None),
+            None => Ok(self.take_same(bound, most()).await),
+        }
+    }
+
+    /// The oldest of the same requests that wait for an answer, if `most` are open in its session: its client has
+    /// nothing to show any more, and would be refused another question.
+    async fn take_same(&self, bound: Bound, most: usize) -> Option<Taken> {
         let entry = {
             let mut entries = self.entries();
             let asks = |entry: &Entry| entry.asks.load(Ordering::Relaxed);
-            let own = entries.iter().filter(|(_, one)| one.bound.who == bound.who && asks(one));
+            let place = |bound: &Bound| (bound.who, bound.place);
+            let own = entries.iter();
+            let own = own.filter(|(_, one)| place(&one.bound) == place(&bound) && asks(one));
             if own.clone().count() < most {
                 return None;
             }

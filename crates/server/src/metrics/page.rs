@@ -65,6 +65,8 @@ fn of_calls(page: &mut Page, metrics: &Metrics) {
 fn of_gate(page: &mut Page, gate: &Stats) {
     page.gauge("toolgate_calls_running", "Calls that have a slot.", gate.running);
     page.gauge("toolgate_calls_waiting", "Calls that wait for a slot.", gate.waiting);
+    let unrecorded = "Calls refused without a record, because so many of their user's were.";
+    page.counter("toolgate_calls_unrecorded_total", unrecorded, gate.unrecorded);
     page.gauge("toolgate_cache_entries", "Results that are kept.", gate.cache_entries);
     page.counter(
         "toolgate_cache_hits_total",

@@ -174,6 +174,25 @@ async fn an_answer_that_makes_no_sense_leaves_the_question_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_approver_over_their_rate_is_told_when_to_come_back() {
+    let site = Site::with("tools.approvers = ['ann']\n[users.ann.limits]\nrate = '1/h'").await;
+    let [ann, bo] = [site.token(Who::member("ann")).await, site.token(Who::member("bo")).await];
+    let (call, question) = site.start_asking(&bo).await;
+    let used = site.request_as(&ann, "POST", "/v1/tools/get_current_time").json(&json!({}));
+    assert_eq!(send(used).await.status, 200);
+    let early = site.answer(&ann, &question, json!({"decision": "allow_once"})).await;
+    assert_eq!(early.error(), (429, "rate_limited".to_owned()), "{early:?}");
+    let wait: u64 = early.header("retry-after").parse().unwrap();
+    assert!((3_000..=3_600).contains(&wait), "{wait}");
+    assert!(early.json()["details"]["retry_after_ms"].as_u64() > Some(3_000_000), "{early:?}");
+    let mut socket = site.socket(&ann).await;
+    let answer = json!({"id": question["id"], "decision": "allow_once"});
+    assert_eq!(socket.error("approvals.resolve", answer).await.0, -32029);
+    assert_eq!(site.status(&question).await, "pending");
+    call.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_two_answers_at_once_one_counts() {
     let site = Site::new().await;
     let approver = site.token(Who::OWNER).await;

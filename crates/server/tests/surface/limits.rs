@@ -13,6 +13,9 @@ use crate::{
     helper::{PATIENCE, Site, until},
 };
 
+/// Registered names are far shorter; what callers make up is kept in the journal for good.
+const LONGEST_NAME: usize = 260;
+
 /// gateway-009: a body that says it is 1 GB is refused by what it says, from whomever it comes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_too_long_is_refused_before_it_is_read() {
@@ -163,4 +166,30 @@ async fn a_request_whose_client_leaves_is_counted() {
     drop(stream);
     let line = "toolgate_http_requests_total{status=\"499\"} 1";
     until("it is counted", async || site.get("/metrics").await.text().contains(line)).await;
+}
+
+impl Site {
+    /// The names of the tools in the journal, none of them longer than what is kept for good may be.
+    pub(crate) fn kept_names(&self) -> Vec<String> {
+        let names: Vec<_> = self.entries().into_iter().map(|entry| entry.tool_name).collect();
+        for name in &names {
+            assert!(name.len() <= LONGEST_NAME, "{} bytes are kept", name.len());
+        }
+        names
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_as_long_as_a_message_is_told_and_kept_in_short() {
+    let site = Site::new().await;
+    let mut socket = site.socket(&site.owner).await;
+    socket.get("events.subscribe", json!({})).await;
+    // Where it is cut, there is a character of three bytes.
+    let name = format!("xx{}", "語".repeat(330_000));
+    let outcome = socket.get("tools.call", json!({"name": name, "arguments": {}})).await;
+    assert_eq!(outcome["error_type"], "tool_not_available");
+    let told = socket.told("call.started").await.to_string();
+    assert!(told.len() < 2_000, "{} bytes are told", told.len());
+    let expected = format!("xx{}…", "語".repeat(84));
+    assert_eq!(site.kept_names(), [expected]);
 }

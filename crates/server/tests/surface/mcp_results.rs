@@ -75,7 +75,8 @@ async fn what_nobody_vouches_for_is_fenced_in_every_form_of_a_result() {
     let vouched = site.echo(json!({"text": text})).await;
     assert_eq!(vouched["structuredContent"], json!({"text": text, "kind": "it is fixed"}));
     let result = site.echo(json!({"text": text, "source": "a.example"})).await;
-    let fenced = ToolOutput::fenced("a.example", text);
+    let call = result["_meta"]["toolgate/call_id"].as_str().unwrap().parse().unwrap();
+    let fenced = ToolOutput::fenced(call, "a.example", text);
     assert_eq!(result["structuredContent"], json!({"text": fenced, "kind": "it is fixed"}));
     let (begin, end) = fenced.split_once(text).unwrap();
     let said = result["content"][0]["text"].as_str().unwrap();

@@ -273,3 +273,13 @@ async fn sessions_are_bounded() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_as_long_as_a_message_is_kept_in_short() {
+    let site = Site::new().await;
+    let session = site.begin(&site.owner, json!({})).await;
+    let params = json!({"name": "x".repeat(1_000_000), "arguments": {}});
+    let answer = send(session.call(1, "tools/call", &params)).await.json();
+    assert_eq!(answer["error"]["data"]["error_type"], "tool_not_available");
+    assert_eq!(site.kept_names(), [format!("{}…", "x".repeat(256))]);
+}

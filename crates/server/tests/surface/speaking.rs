@@ -6,7 +6,7 @@ use provider::Format;
 use scripted::{Reply, Request as Asked, ScriptedModel};
 use serde_json::{Value, json};
 use server::NewSecret;
-use store::{NewSession, NewToken, SessionKey, SessionKind, TokenKind};
+use store::{AskLimits, NewApproval, NewSession, NewToken, SessionKey, SessionKind, TokenKind};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 use tool::Role;
 
@@ -238,6 +238,33 @@ async fn who_spoke_is_known_after_a_restart() {
     assert_eq!(run.await.unwrap().json()["text"], "It rang.");
 }
 
+/// A question outlives the process that asked, and whoever may not answer it must not be forgotten before it is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_removes_a_session_after_a_restart_does_not_answer_what_was_asked_there() {
+    let (site, _model) = site("", rings).await;
+    let answers = site.token(Who::OWNER).await;
+    let say = site.request("POST", "/v1/sessions/agent:main:s/messages");
+    let run = tokio::spawn(send(say.json(&json!({"message": "hello"}))));
+    let asked = site.question().await.parse().unwrap();
+    let db = site.gate.db().await.unwrap();
+    let request = db.approval(&asked, site.now()).await.unwrap().unwrap().request;
+    assert_eq!(site.allow(&answers, asked.as_str()).await.status, 200);
+    assert_eq!(run.await.unwrap().status, 200);
+    // As a process that died leaves it.
+    let left = NewApproval { call: site.gate.inner().next_id(), ..request };
+    let limits = AskLimits { open: 5, open_of_user: None, per_minute: 9 };
+    let left = db.request_approval(left, limits).await.unwrap();
+    let site = site.restart().await;
+    assert_eq!(site.allow(&site.owner, left.as_str()).await.status, 403);
+    let removed = send(site.request("DELETE", "/v1/sessions/agent:main:s")).await;
+    assert_eq!(removed.json()["done"], true, "{removed:?}");
+    let own = site.allow(&site.owner, left.as_str()).await;
+    assert_eq!(own.error(), (409, "conflict".to_owned()), "{own:?}");
+    let shown = site.get(&format!("/v1/approvals/{left}")).await.json();
+    assert_eq!(shown["status"], "withdrawn");
+    assert_eq!(shown["message"], "the session was removed");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn conversations_of_a_user_are_bounded() {
     let (site, model) = site("server.runs = 2", |_| Reply::text("x").stall_after(0)).await;
@@ -324,6 +351,32 @@ async fn what_agents_go_on_with_by_themselves_counts_like_what_is_said_to_them()
     assert_eq!(say("four").await.status, 429);
 }
 
+/// Also what waits for its turn behind what is ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_go_on_with_by_themselves_ends_with_their_user() {
+    let script = |asked: &Asked| {
+        let works = asked.body.to_string().contains("work on");
+        if works { Reply::text("x").stall_after(0) } else { Reply::text("Hello.") }
+    };
+    let (site, model) = site("tools.profile = 'full'", script).await;
+    let bo = site.token(Who::member("bo")).await;
+    let path = "/v1/sessions/agent:main:one/messages";
+    let said = send(site.request_as(&bo, "POST", path).json(&json!({"message": "hello"}))).await;
+    assert_eq!(said.status, 200, "{said:?}");
+    for _ in 0..3 {
+        let body = json!({"sessionKey": "agent:main:one", "message": "work on",
+            "timeoutSeconds": 0});
+        let request = site.request_as(&bo, "POST", "/v1/tools/sessions_send").json(&body);
+        let sent = send(request).await;
+        assert_eq!(sent.json()["result"]["status"], "accepted", "{sent:?}");
+    }
+    model.requested(2).await;
+    let other = site.another_db().await;
+    other.remove_user("bo", "test", site.now()).await.unwrap();
+    until("nothing of theirs goes on", async || site.metric("toolgate_runs_open").await == 0).await;
+    assert_eq!(model.requests().len(), 2, "what waited has begun");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_is_not_told_about_the_operators_provider() {
     let (site, _model) =
@@ -354,6 +407,23 @@ async fn a_model_that_fails_is_not_the_clients_fault() {
     {
         assert_eq!(said.get(status).is_some(), listed, "{status}: {said}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_goes_on_after_a_restart_counts_if_nothing_above_it_does() {
+    let config = "tools.profile = 'full'\n[users.ada.limits]\nruns = 1";
+    let (site, model) = site(config, |_| Reply::text("x").stall_after(0)).await;
+    let ada = site.token(Who::member("ada")).await;
+    let params = json!({"name": "sessions_spawn", "arguments": {"task": "think"}});
+    let spawned = site.ask_mcp(&ada, "tools/call", params).await.json();
+    assert_eq!(spawned["result"]["structuredContent"]["status"], "accepted", "{spawned}");
+    until("it thinks", async || model.requests().len() == 1).await;
+    let site = site.restart().await;
+    assert_eq!(site.gate.agents().resume().await.unwrap(), 1);
+    until("it thinks again", async || model.requests().len() == 2).await;
+    let request = site.request_as(&ada, "POST", "/v1/chat/completions").json(&chat("hello"));
+    let refused = send(request).await;
+    assert_eq!(refused.status, 429, "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -403,7 +473,7 @@ async fn pages_of_sessions_are_full_and_outlive_what_they_ended_with() {
         assert_eq!(sessions.len(), 5, "a page that is not the last is full");
         // What it ended with is gone when the next one is asked for.
         let last = SessionKey::parse("owner", seen.last().unwrap()).unwrap();
-        assert!(db.remove_session(&last).await.unwrap());
+        assert!(db.remove_session(&last, site.now()).await.unwrap());
         path = format!("/v1/sessions?limit=5&cursor={next}");
     }
     let expected: Vec<_> = (0..12).rev().map(|number| format!("agent:other:s{number}")).collect();

@@ -354,14 +354,19 @@ async fn connections_of_a_member_are_bounded_and_those_of_others_are_not_theirs(
     let config = "server.connections_per_user = 2\n[users.ada.limits]\nconnections = 1";
     let site = Site::with(config).await;
     let [ada, bo] = [site.token(Who::member("ada")).await, site.token(Who::member("bo")).await];
-    let first = site.socket(&ada).await;
+    // Each is counted once it answers.
+    let mut first = site.socket(&ada).await;
+    first.get("tools.list", json!({})).await;
     for token in [&ada, &site.token(Who::member("ada")).await] {
         let refused = send(site.request_as(token, "GET", "/v1/tools")).await;
         assert_eq!(refused.error(), (429, "rate_limited".to_owned()), "{refused:?}");
         assert_eq!(refused.header("retry-after"), "1");
         assert_eq!(site.socket(token).await.closed().await, Some(1013));
     }
-    let sockets = [site.socket(&bo).await, site.socket(&bo).await];
+    let mut sockets = [site.socket(&bo).await, site.socket(&bo).await];
+    for socket in &mut sockets {
+        socket.get("tools.list", json!({})).await;
+    }
     assert_eq!(send(site.request_as(&bo, "GET", "/v1/tools")).await.status, 429);
     for _ in 0..5 {
         assert_eq!(site.get("/v1/tools").await.status, 200, "the owner has no limit");
@@ -391,6 +396,38 @@ async fn conversations_of_one_user_are_bounded_by_what_is_said_about_them() {
     let other = site.request_as(&others, "POST", "/v1/sessions/agent:main:x/messages");
     assert_eq!(send(other.json(&json!({"message": "hello"}))).await.status, 200);
     going.abort();
+}
+
+/// Nobody waits for them, and there is no run above that bounds them.
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_that_single_calls_start_count_as_conversations() {
+    let config = "tools.profile = 'full'\n[users.ada.limits]\nruns = 1";
+    let site = Site::with(config).await;
+    let ada = site.token(Who::member("ada")).await;
+    let task = "/talk {\"pieces\": 0, \"rest_ms\": 600000}";
+    let spawn = async || {
+        let params = json!({"name": "sessions_spawn", "arguments": {"task": task}});
+        site.ask_mcp(&ada, "tools/call", params).await.json()["result"].take()
+    };
+    for round in 1..=2 {
+        // The next one begins when the one before is over.
+        until("it is accepted", async || {
+            spawn().await["structuredContent"]["status"] == "accepted"
+        })
+        .await;
+        until("it goes on", async || site.gate.stats().running == 1).await;
+        let refused = spawn().await;
+        let said = refused["content"][0]["text"].as_str().unwrap();
+        assert!(said.contains("rate_limited: 1 conversations of yours go on already"), "{refused}");
+        let path = "/v1/sessions/agent:main:x/messages";
+        let other = site.as_user(&ada, "POST", path, json!({"message": "hello"})).await;
+        assert_eq!(other.error(), (429, "rate_limited".to_owned()), "{other:?}");
+        // What was refused left nothing behind.
+        let sessions = site.as_user(&ada, "GET", "/v1/sessions", json!(null)).await.json();
+        assert_eq!(sessions["sessions"].as_array().unwrap().len(), round, "{sessions}");
+        assert_eq!(site.gate.agents().stop_all_of("ada"), 1);
+        until("it is stopped", async || site.gate.stats().running == 0).await;
+    }
 }
 
 /// Members start with the profile `gateway`, however they come.

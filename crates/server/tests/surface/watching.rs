@@ -127,6 +127,41 @@ async fn everybody_is_told_of_their_own_and_of_what_they_may_answer() {
     assert_eq!(started, 4, "the owner: all, and the answer itself: {all:?}");
 }
 
+/// Questions that are over are seen by those they were of, and by the owner.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_answer_is_told_later_only_of_questions_that_are_open() {
+    let site = Site::new().await;
+    let [ann, bo] = [site.token(Who::member("ann")).await, site.token(Who::member("bo")).await];
+    let mut owner = site.watching(&site.owner).await;
+    let (call, over) = site.start_asking(&bo).await;
+    let answer = json!({"id": over["id"], "decision": "deny", "message": "quiet"});
+    owner.get("approvals.resolve", answer).await;
+    assert_eq!(call.await.unwrap().status, 403);
+    let resolved = owner.told("approval.resolved").await["event_id"].as_u64().unwrap();
+    let (call, open) = site.start_asking(&bo).await;
+    let config = config::parse("tools.approvers = ['ann']", "t.toml").unwrap();
+    site.gate.reload(config).unwrap();
+    let replayed = async |token: &str, since: u64| {
+        let mut socket = site.socket(token).await;
+        socket.get("events.subscribe", json!({"since": since})).await;
+        let mut all = socket.all().await;
+        all.retain(|one| one["method"].as_str().unwrap().starts_with("approval."));
+        let one = |one: &Value| (one["method"].clone(), one["params"]["id"].clone());
+        all.iter().map(one).collect::<Vec<_>>()
+    };
+    let event = |kind: &str, question: &Value| (json!(kind), question["id"].clone());
+    let asked = event("approval.requested", &open);
+    assert_eq!(replayed(&ann, 0).await, std::slice::from_ref(&asked));
+    // Who knew of it hears what became of it.
+    let ended = event("approval.resolved", &over);
+    assert_eq!(replayed(&ann, resolved - 1).await, [ended.clone(), asked.clone()]);
+    let all = [event("approval.requested", &over), ended, asked];
+    for token in [&bo, &site.owner] {
+        assert_eq!(replayed(token, 0).await, all);
+    }
+    call.abort();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_kinds_that_are_wanted_are_told() {
     let site = Site::new().await;

@@ -8,7 +8,7 @@ use tool::CallId;
 
 use super::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, AskLimits, Db, Decision, EXACT, NewApproval,
-    Wanted, Which,
+    SessionKey, Wanted, Which,
 };
 use crate::{
     ApprovalId, StoreError, names,
@@ -269,6 +269,27 @@ impl Db {
         .await?;
         Ok(())
     }
+}
+
+/// Takes back what is asked in sessions that are removed, also what was allowed and is not used yet.
+pub(super) async fn withdraw_of_sessions(
+    write: &mut Transaction<'_, Sqlite>,
+    sessions: &[SessionKey],
+    now: SystemTime,
+) -> Result<(), StoreError> {
+    let keys: Vec<_> = sessions.iter().map(|key| (&key.user, &key.agent, &key.name)).collect();
+    sqlx::query(
+        "UPDATE approvals SET status = 'withdrawn', answered_at = ?1,
+         message = 'the session was removed'
+         WHERE (status = 'pending' AND expires_at > ?1 OR status = 'allowed' AND used_at IS NULL)
+         AND (user, agent, session) IN
+            (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2))",
+    )
+    .bind(micros(now))
+    .bind(serde_json::to_string(&keys)?)
+    .execute(&mut **write)
+    .await?;
+    Ok(())
 }
 
 async fn insert(

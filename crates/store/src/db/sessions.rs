@@ -3,11 +3,13 @@
 use std::time::SystemTime;
 
 use serde_json::Value;
-use sqlx::{Row, sqlite::SqliteRow};
+use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 
 use super::{
     Db, NewSession, Session, SessionChange, SessionCursor, SessionFilter, SessionKey, SessionKind,
-    SessionState, Spent, speakers::forget_speakers,
+    SessionState, Spent,
+    approvals::withdraw_of_sessions,
+    speakers::{forget_speakers, hand_down_speakers},
 };
 use crate::{
     StoreError,
@@ -170,18 +172,17 @@ impl Db {
         rows.iter().map(read).collect()
     }
 
-    /// Removes a session with its messages. Says whether it was there.
-    pub async fn remove_session(&self, key: &SessionKey) -> Result<bool, StoreError> {
+    /// Removes a session with its messages, and takes back what is asked there. Says whether it was there.
+    pub async fn remove_session(
+        &self,
+        key: &SessionKey,
+        now: SystemTime,
+    ) -> Result<bool, StoreError> {
         let mut write = self.begin().await?;
-        let done = sqlx::query("DELETE FROM sessions WHERE user = ? AND agent = ? AND name = ?")
-            .bind(&key.user)
-            .bind(&key.agent)
-            .bind(&key.name)
-            .execute(&mut *write)
-            .await?;
-        forget_speakers(&mut write, key).await?;
+        let was_there = remove(&mut write, key).await?;
+        withdraw_of_sessions(&mut write, std::slice::from_ref(key), now).await?;
         write.commit().await?;
-        Ok(done.rows_affected() == 1)
+        Ok(was_there)
     }
 
     /// Removes sessions of single requests, and of agents that other agents started, that do nothing any
@@ -191,16 +192,17 @@ impl Db {
         &self,
         older_than: SystemTime,
         keep_at_most: u32,
+        now: SystemTime,
     ) -> Result<u64, StoreError> {
         let mut removed = 0;
         loop {
             let mut write = self.begin().await?;
-            let gone: Vec<(String, String, String)> = sqlx::query_as(
-                "DELETE FROM sessions WHERE number IN (SELECT number FROM sessions
-                    WHERE kind IN (?1, ?2) AND state <> ?3 AND (active_at < ?4 OR number IN
-                        (SELECT number FROM sessions WHERE kind IN (?1, ?2)
-                         ORDER BY active_at DESC, number DESC LIMIT -1 OFFSET ?5))
-                    ORDER BY active_at LIMIT ?6) RETURNING user, agent, name",
+            let rows = sqlx::query(
+                "SELECT user, agent, name FROM sessions
+                 WHERE kind IN (?1, ?2) AND state <> ?3 AND (active_at < ?4 OR number IN
+                    (SELECT number FROM sessions WHERE kind IN (?1, ?2)
+                     ORDER BY active_at DESC, number DESC LIMIT -1 OFFSET ?5))
+                 ORDER BY active_at LIMIT ?6",
             )
             .bind(SessionKind::Request.name())
             .bind(SessionKind::Child.name())
@@ -210,16 +212,18 @@ impl Db {
             .bind(BATCH)
             .fetch_all(&mut *write)
             .await?;
-            // Nothing of the conversation is left, so nothing of what it read.
-            for (user, agent, name) in &gone {
+            let gone = rows.iter().map(read_key).collect::<Result<Vec<_>, _>>()?;
+            for key in &gone {
+                // Nothing of the conversation is left, so nothing of what it read.
                 sqlx::query("DELETE FROM sources WHERE user = ? AND agent = ? AND session = ?")
-                    .bind(user)
-                    .bind(agent)
-                    .bind(name)
+                    .bind(&key.user)
+                    .bind(&key.agent)
+                    .bind(&key.name)
                     .execute(&mut *write)
                     .await?;
-                forget_speakers(&mut write, &SessionKey::new(user, agent, name)).await?;
+                remove(&mut write, key).await?;
             }
+            withdraw_of_sessions(&mut write, &gone, now).await?;
             write.commit().await?;
             removed += gone.len() as u64;
             if gone.len() < BATCH as usize {
@@ -234,6 +238,20 @@ impl Db {
     }
 }
 
+/// Removes a session. Who spoke there is forgotten with it, so that what is asked there must be taken back, too:
+/// they could answer it.
+async fn remove(write: &mut Transaction<'_, Sqlite>, key: &SessionKey) -> Result<bool, StoreError> {
+    hand_down_speakers(write, key).await?;
+    let done = sqlx::query("DELETE FROM sessions WHERE user = ? AND agent = ? AND name = ?")
+        .bind(&key.user)
+        .bind(&key.agent)
+        .bind(&key.name)
+        .execute(&mut **write)
+        .await?;
+    forget_speakers(write, key).await?;
+    Ok(done.rows_affected() == 1)
+}
+
 /// A number as the database has it; one beyond its range is the largest it has.
 pub(super) fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
@@ -243,6 +261,14 @@ pub(super) fn stored(number: u64) -> i64 {
 pub(super) fn count(row: &SqliteRow, name: &str) -> Result<u64, StoreError> {
     let number: i64 = row.try_get(name)?;
     u64::try_from(number).map_err(|_| StoreError::Damaged(format!("{name} is {number}")))
+}
+
+fn read_key(row: &SqliteRow) -> Result<SessionKey, StoreError> {
+    Ok(SessionKey {
+        user: row.try_get("user")?,
+        agent: row.try_get("agent")?,
+        name: row.try_get("name")?,
+    })
 }
 
 pub(super) fn read(row: &SqliteRow) -> Result<Session, StoreError> {
@@ -259,11 +285,7 @@ pub(super) fn read(row: &SqliteRow) -> Result<Session, StoreError> {
         |name| Ok::<_, StoreError>(Some(row.try_get(name)?).filter(|s: &String| !s.is_empty()));
     let run: Option<&str> = row.try_get("run")?;
     Ok(Session {
-        key: SessionKey {
-            user: row.try_get("user")?,
-            agent: row.try_get("agent")?,
-            name: row.try_get("name")?,
-        },
+        key: read_key(row)?,
         kind: named(row.try_get("kind")?)?,
         state: named(row.try_get("state")?)?,
         parent,

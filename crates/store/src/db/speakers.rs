@@ -92,6 +92,31 @@ impl Db {
     }
 }
 
+/// Whoever spoke in a session that is removed, or above it, spoke in those right below: nothing leads from them
+/// to it any more.
+pub(super) async fn hand_down_speakers(
+    write: &mut Transaction<'_, Sqlite>,
+    session: &SessionKey,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "WITH RECURSIVE above (user, agent, name) AS (
+            VALUES (?1, ?2, ?3)
+            UNION SELECT parent_user, parent_agent, parent_name FROM sessions
+            JOIN above USING (user, agent, name) WHERE parent_name IS NOT NULL)
+         INSERT OR IGNORE INTO speakers (user, agent, session, token)
+         SELECT below.user, below.agent, below.name, speakers.token FROM sessions below, speakers
+         JOIN above ON speakers.user = above.user AND speakers.agent = above.agent
+         AND speakers.session = above.name
+         WHERE below.parent_user = ?1 AND below.parent_agent = ?2 AND below.parent_name = ?3",
+    )
+    .bind(&session.user)
+    .bind(&session.agent)
+    .bind(&session.name)
+    .execute(&mut **write)
+    .await?;
+    Ok(())
+}
+
 /// Forgets who spoke in a session that is removed.
 pub(super) async fn forget_speakers(
     write: &mut Transaction<'_, Sqlite>,

@@ -52,10 +52,12 @@ impl Abandoned {
 
 impl Inner {
     pub(super) fn abandoned(&self) -> Result<Vec<Abandoned>, StoreError> {
+        // In this order, as for whoever looks at a call and then whether its writer lives.
+        let reader = self.reader();
         let lock = FolderLock::take(&self.data)?;
         let mut found = Vec::new();
         for file in WriterFile::claim_dead(&self.data, &lock)? {
-            let calls = open_calls(&self.reader(), &file)?;
+            let calls = open_calls(&reader, &file)?;
             if calls.is_empty() {
                 file.retire();
             } else {

@@ -4,12 +4,12 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use store::{
-    MessageRole, NewMessage, NewSession, Session, SessionChange, SessionCursor, SessionFilter,
-    SessionKey, SessionKind, SessionState, Spent,
+    ApprovalId, Decision, MessageRole, NewApproval, NewMessage, NewSession, Session, SessionChange,
+    SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState, Spent,
 };
 use tool::{CallIds, Caller};
 
-use crate::{Noon, Setup, at};
+use crate::{LIMITS, Noon, Setup, at, question};
 
 pub(crate) fn key(name: &str) -> SessionKey {
     SessionKey::new("ada", "main", name)
@@ -165,7 +165,7 @@ async fn what_is_not_there_is_an_error() {
     for error in errors {
         assert_eq!(error.to_string(), "there is no session `agent:main:a`");
     }
-    assert!(!setup.db.remove_session(&no).await.unwrap());
+    assert!(!setup.db.remove_session(&no, at(1)).await.unwrap());
     assert!(setup.db.messages(&no, 0, 9).await.unwrap().is_empty());
 }
 
@@ -311,10 +311,50 @@ async fn a_removed_session_takes_its_messages_along() {
     let setup = Setup::new().await;
     setup.open("a", 1).await;
     setup.say("a", &["secret"], 2).await;
-    assert!(setup.db.remove_session(&key("a")).await.unwrap());
+    assert!(setup.db.remove_session(&key("a"), at(2)).await.unwrap());
     setup.open("a", 3).await;
     assert!(setup.db.messages(&key("a"), 0, 9).await.unwrap().is_empty());
     assert_eq!(setup.say("a", &["new"], 4).await, 0);
+}
+
+/// Asks in a session, and gives a question that is open, one that was answered with yes, and one whose yes was used.
+async fn ask_in(setup: &Setup, session: &str) -> [ApprovalId; 3] {
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        let new = NewApproval { session: session.to_owned(), ..question() };
+        all.push((new.call, setup.db.request_approval(new, LIMITS).await.unwrap()));
+    }
+    let [(_, open), (_, allowed), (call, used)] = all.try_into().unwrap();
+    for id in [&allowed, &used] {
+        setup.answer(id, Decision::AllowOnce, 110).await.unwrap();
+    }
+    assert!(setup.db.use_approval(&used, call, at(120)).await.unwrap());
+    [open, allowed, used]
+}
+
+/// How questions stand at 150.
+async fn stand(setup: &Setup, ids: &[ApprovalId; 3]) -> String {
+    let [open, allowed, used] = ids;
+    let status = async |id| setup.status(id, 150).await;
+    format!("{} {} {}", status(open).await, status(allowed).await, status(used).await)
+}
+
+#[tokio::test]
+async fn what_is_asked_in_a_removed_session_is_withdrawn_with_it() {
+    let setup = Setup::new().await;
+    setup.open("a", 1).await;
+    setup.open_as(NewSession::new(key("r"), SessionKind::Request), 1).await;
+    let [own, pruned, others] =
+        [ask_in(&setup, "a").await, ask_in(&setup, "r").await, ask_in(&setup, "b").await];
+    assert!(setup.db.remove_session(&key("a"), at(130)).await.unwrap());
+    assert_eq!(setup.db.prune_sessions(at(9), 9, at(130)).await.unwrap(), 1);
+    for ids in [&own, &pruned] {
+        assert_eq!(stand(&setup, ids).await, "withdrawn withdrawn allowed");
+        let open = setup.db.approval(&ids[0], at(150)).await.unwrap().unwrap();
+        assert_eq!(open.answered_at, Some(at(130)));
+        assert_eq!(open.message.as_deref(), Some("the session was removed"));
+    }
+    assert_eq!(stand(&setup, &others).await, "pending allowed allowed");
 }
 
 #[tokio::test]
@@ -339,7 +379,7 @@ async fn old_requests_are_removed() {
         (999, 0, 5, "running chat"),
     ] {
         let setup = make().await;
-        assert_eq!(setup.db.prune_sessions(at(older_than), keep).await.unwrap(), removed);
+        assert_eq!(setup.db.prune_sessions(at(older_than), keep, at(999)).await.unwrap(), removed);
         assert_eq!(setup.names(SessionFilter::default()).await.join(" "), expected);
     }
 }
@@ -351,7 +391,7 @@ async fn however_many_requests_there_are_all_old_ones_go() {
         let new = NewSession::new(key(&index.to_string()), SessionKind::Request);
         setup.open_as(new, index).await;
     }
-    assert_eq!(setup.db.prune_sessions(at(999), 99).await.unwrap(), 450);
+    assert_eq!(setup.db.prune_sessions(at(999), 99, at(999)).await.unwrap(), 450);
 }
 
 #[tokio::test]
@@ -368,7 +408,7 @@ async fn what_a_removed_request_had_read_is_forgotten() {
         setup.db.remember_source(&caller(name), "https://x/", call, at(1)).await.unwrap();
     }
     setup.set_state("b", SessionState::Running).await;
-    setup.db.prune_sessions(at(9), 9).await.unwrap();
+    setup.db.prune_sessions(at(9), 9, at(9)).await.unwrap();
     assert!(setup.db.sources(&caller("a")).await.unwrap().is_empty());
     assert_eq!(setup.db.sources(&caller("b")).await.unwrap().len(), 1);
 }

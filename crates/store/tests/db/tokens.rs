@@ -168,7 +168,7 @@ async fn tokens_that_made_each_other_are_one_family() {
     assert_eq!(setup.db.token(&first.id).await.unwrap(), None);
     assert!(setup.db.has_asked(&fourth.family).await.unwrap());
     assert!(setup.db.has_spoken(&session, &fourth.family).await.unwrap());
-    setup.db.remove_session(&session).await.unwrap();
+    setup.db.remove_session(&session, at(2)).await.unwrap();
     assert!(!setup.db.has_spoken(&session, &fourth.family).await.unwrap());
     assert!(setup.db.has_asked(&fourth.family).await.unwrap(), "that is not forgotten");
 }
@@ -193,6 +193,13 @@ async fn who_spoke_is_written_once_and_holds_for_what_is_below() {
     for (name, spoke) in [("top", true), ("subagent:a", true), ("subagent:b", true), ("x", false)] {
         assert_eq!(setup.db.has_spoken(&key(name), &token.family).await.unwrap(), spoke, "{name}");
         assert!(!setup.db.has_spoken(&key(name), &other.family).await.unwrap());
+    }
+    // Also when there is nothing in between any more.
+    for (gone, left) in [("subagent:a", "subagent:b"), ("top", "subagent:b")] {
+        assert!(setup.db.remove_session(&key(gone), at(2)).await.unwrap());
+        assert!(!setup.db.has_spoken(&key("subagent:a"), &token.family).await.unwrap());
+        assert!(setup.db.has_spoken(&key(left), &token.family).await.unwrap(), "{gone}");
+        assert!(!setup.db.has_spoken(&key(left), &other.family).await.unwrap(), "{gone}");
     }
 }
 

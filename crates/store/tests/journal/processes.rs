@@ -6,12 +6,14 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
 };
 
 use store::{
     Durability::{Disk, Process},
-    Status,
+    Filter, Journal, Status,
 };
 use tool::{CallId, CallIds, Caller, Clock, Effect, Effects, FilePath};
 
@@ -116,4 +118,27 @@ fn an_abandoned_writer_is_looked_after_once() {
     claimed.into_iter().for_each(store::Abandoned::done);
     assert!(first.abandoned().unwrap().is_empty());
     assert_eq!(first.entry(call).unwrap().unwrap().status, Status::Interrupted);
+}
+
+#[test]
+fn whoever_looks_at_calls_and_whoever_looks_for_dead_writers_do_not_wait_for_each_other() {
+    let setup = Setup::new();
+    let (journal, dead) = (setup.journal(), setup.journal());
+    dead.append_blocking(vec![intent(setup.call())], Process).unwrap();
+    drop(dead);
+    let (done, heard) = mpsc::channel();
+    let looks: [fn(&Journal); 2] = [
+        |journal| assert_eq!(journal.entries(&Filter::default()).unwrap().len(), 1),
+        |journal| assert_eq!(journal.abandoned().unwrap().len(), 1),
+    ];
+    for look in looks {
+        let (journal, done) = (journal.clone(), done.clone());
+        thread::spawn(move || {
+            (0..500).for_each(|_| look(&journal));
+            done.send(()).unwrap();
+        });
+    }
+    for _ in looks {
+        heard.recv_timeout(Duration::from_mins(1)).unwrap();
+    }
 }

@@ -3,13 +3,12 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use agent::{MAIN, NewAgent, remove_agent, store_agent};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
 use config::Config;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{Db, StoredAgent};
-use tool::nearest;
 
 use crate::{cli::Global, context, output, visible::visible};
 
@@ -266,10 +265,7 @@ impl Known {
     }
 
     fn unknown(&self, id: &str) -> anyhow::Error {
-        let near = nearest(id, self.ids());
-        let hint = near.map(|near| format!("; did you mean `{near}`?"));
-        let hint = hint.unwrap_or_else(|| "; `toolgate agents list` shows them".to_owned());
-        anyhow!("there is no agent `{}`{hint}", visible(id))
+        context::no_agent(id, self.ids())
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use config::{Config, Loaded};
+use config::Loaded;
 use provider::WireCall;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
@@ -57,17 +57,17 @@ pub(crate) struct CallTool {
 impl CallTool {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::check_user(global, &self.identity).await?;
-        let config = adapted(context::configuration(global)?, &self.identity, self.wait);
+        let config = context::adapted(context::configuration(global)?, &self.identity, self.wait);
         let format =
             self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;
         let asked = self.asked(format)?;
-        let gate = context::gate(global, config, self.approver()?)?;
+        let gate = context::gate_as(global, config, &self.identity.agent, self.approver()?)?;
         // A call may wait long for a person, and the configuration may change meanwhile.
         let _watch = context::configuration_file(global).map(|path| {
             let (identity, wait) = (self.identity.clone(), self.wait);
             gate.watch(&path, move |path| {
                 let Loaded { config, warnings } = config::load_with_warnings(path)?;
-                Ok(Loaded { config: adapted(config, &identity, wait), warnings })
+                Ok(Loaded { config: context::adapted(config, &identity, wait), warnings })
             })
         });
         let cancel = CancellationToken::new();
@@ -151,7 +151,7 @@ impl Asked {
                 let shown = format.map(|format| {
                     let id = Some(outcome.meta().call_id.to_string());
                     let call = WireCall { id, name, args: Ok(Value::Null) };
-                    provider::results(format, &[(&call, &outcome)])
+                    gate.results(caller, format, &[(&call, &outcome)])
                 });
                 Ok(Answer { shown, outcomes: vec![outcome] })
             }
@@ -162,15 +162,6 @@ impl Asked {
             }
         }
     }
-}
-
-/// The configuration, with what the command line says.
-fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {
-    let mut config = context::within(config, identity);
-    if let Some(wait) = wait {
-        config.limits.approval_timeout = wait.into();
-    }
-    config
 }
 
 /// What a model said.

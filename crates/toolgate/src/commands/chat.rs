@@ -52,7 +52,7 @@ impl Chat {
         context::check_user(global, &self.identity).await?;
         let config = context::configuration_for(global, &self.identity)?;
         let approver = context::person().is_ok().then(|| Arc::new(Terminal) as Arc<dyn Approver>);
-        let gate = context::gate(global, config, approver)?;
+        let gate = context::gate_as(global, config, &self.identity.agent, approver)?;
         let (agents, caller) = (gate.agents().clone(), context::caller(&self.identity));
         let talk = Talk { agents, caller, model: self.model };
         let code = match self.message {

@@ -79,9 +79,9 @@ trait Checker {
 impl Check {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         match self.kind {
-            Kind::Call(kind) => all(&kind.checker(global)?, &kind.input).await,
+            Kind::Call(kind) => all(&kind.checker(global).await?, &kind.input).await,
             Kind::Command(kind) => all(&kind.checker(global)?, &kind.input).await,
-            Kind::Path(kind) => all(&kind.checker(global)?, &kind.input).await,
+            Kind::Path(kind) => all(&kind.checker(global).await?, &kind.input).await,
             Kind::Url(kind) => all(&kind.checker(global)?, &kind.input).await,
             Kind::Schema(kind) => all(&kind.checker(global)?, &kind.input).await,
         }

@@ -1,11 +1,11 @@
 //! `toolgate connect`.
 
-mod agent;
 mod claude_code;
 mod claude_desktop;
 mod client;
 mod codex;
 mod cursor;
+mod elsewhere;
 mod file;
 mod format;
 mod goose;
@@ -28,20 +28,20 @@ use std::{
     process::ExitCode,
 };
 
+use agent::MAIN;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 use tool::ItemId;
 use url::Url;
 
-pub(super) use self::agent::check_agent;
 use self::{
-    agent::MAIN,
-    client::{Client, ClientName, ELSEWHERE, Server, Token, VARIABLE},
+    client::{Client, ClientName, Server, Token},
+    elsewhere::Maker,
     file::{Found, Holds},
     format::{Edit, Format, Mistake, TOKEN},
     json_tree::Dialect,
-    said::{diff, say_done, say_taken, say_there, say_token},
+    said::{diff, say_done, say_others, say_taken, say_there, say_token},
     surroundings::{Surroundings, System},
     token::{Made, Whose},
 };
@@ -104,24 +104,6 @@ struct Target {
     maker: Maker,
     title: &'static str,
     then: &'static str,
-}
-
-/// Who makes the token of a client.
-#[derive(Debug, Clone)]
-enum Maker {
-    /// We do: it is for the server of this data folder.
-    Here,
-    /// Somebody at another server; it is in this variable.
-    Elsewhere(String),
-}
-
-impl Maker {
-    fn variable(&self) -> &str {
-        match self {
-            Self::Here => VARIABLE,
-            Self::Elsewhere(name) => name,
-        }
-    }
 }
 
 impl Target {
@@ -208,22 +190,6 @@ impl Connect {
         }))
     }
 
-    /// A token made here is for the server that runs here, and no other is to see it.
-    fn maker(&self, global: &Global) -> Result<Maker> {
-        let Some(given) = &self.url else { return Ok(Maker::Here) };
-        let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
-        let here = listening(global)?.and_then(|listen| origin(&reachable(listen)));
-        match (&self.token_env, here.is_some() && here == origin(given)) {
-            (None, true) => Ok(Maker::Here),
-            (Some(_), true) => {
-                bail!("this server runs here, and its token is made here; leave `--token-env` out")
-            }
-            (None, false) => Ok(Maker::Elsewhere(ELSEWHERE.to_owned())),
-            (Some(name), false) if is_variable(name) => Ok(Maker::Elsewhere(name.clone())),
-            (Some(name), false) => bail!("`{}` is no name of a variable", visible(name)),
-        }
-    }
-
     fn agent(&self) -> &str {
         self.agent.as_deref().unwrap_or(MAIN)
     }
@@ -232,41 +198,18 @@ impl Connect {
     /// agents of its own.
     fn check_agent(&self, global: &Global, target: &Target) -> Result<()> {
         if self.agent() != MAIN && !self.remove && matches!(target.maker, Maker::Here) {
-            check_agent(global, &context::configuration(global)?, self.agent())?;
+            context::check_agent(global, &context::configuration(global)?, self.agent())?;
         }
         Ok(())
     }
 
     /// What stands for the token in a file that is as it should be, which `text` may be.
-    fn held<'a>(&self, target: &Target, text: &'a str) -> Result<Cow<'a, str>> {
+    fn held(&self, target: &Target, text: &str) -> Result<Cow<'static, str>> {
         Ok(match (target.token, &target.maker) {
             (Token::InFile, Maker::Elsewhere(name)) => self.given(target, name)?.into(),
-            (Token::Asks, _) => vscode::mark(text).unwrap_or(TOKEN).into(),
+            (Token::Asks, _) => vscode::mark(text).map_or(TOKEN.into(), Cow::Owned),
             (Token::None | Token::Variable(..) | Token::InFile, _) => TOKEN.into(),
         })
-    }
-
-    /// What a client needs that keeps the token of a server elsewhere in its file.
-    fn given(&self, target: &Target, name: &str) -> Result<String> {
-        let is_token = |text: &String| {
-            text.starts_with("tg_")
-                && text.chars().all(|one| one.is_ascii_alphanumeric() || "_-".contains(one))
-        };
-        config::environment(name).filter(is_token).with_context(|| {
-            format!(
-                "{} keeps the token in its file, and {name} holds none; {}, and set {name} to it for this command",
-                target.title,
-                self.how_to_make()
-            )
-        })
-    }
-
-    fn how_to_make(&self) -> String {
-        format!(
-            "make one where that server runs (`toolgate tokens add --name {} --agent {} --scope call`)",
-            self.client.client().name,
-            visible(self.agent())
-        )
     }
 
     fn address(&self, global: &Global) -> Result<String> {
@@ -400,17 +343,6 @@ impl Connect {
         Ok(())
     }
 
-    /// What is to be done about the token of a server elsewhere.
-    fn say_no_token(&self, token: Token, variable: &str) {
-        let then = match token {
-            Token::None => return,
-            Token::InFile => return say_token(token, ""),
-            Token::Variable(..) => format!("set {variable} to it where the client starts"),
-            Token::Asks => "the client asks for it once".to_owned(),
-        };
-        output::note(format_args!("No token was made: {}; {then}.", self.how_to_make()));
-    }
-
     async fn take(&self, global: &Global, target: &Target) -> Result<ExitCode> {
         let found = Found::read(&target.path)?;
         let edits = (target.edits)(TOKEN);
@@ -434,6 +366,7 @@ impl Connect {
         if token::end(global, name, whose, None).await? > 0 {
             output::line("Its token works no more.");
         }
+        say_others(self.client.client(), &token::left(global, name).await?);
         Ok(ExitCode::SUCCESS)
     }
 
@@ -485,12 +418,6 @@ impl Connect {
         }
         Ok(agreed)
     }
-}
-
-/// Whether it can be the name of an environment variable, and nothing else to any client.
-fn is_variable(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
 }
 
 /// What would be in a file with nothing else in it.

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Result;
 use clap::Args;
-use config::{Config, ConfigError, Loaded};
+use config::{Agent, Config, ConfigError, Loaded};
 use rustix::{
     fs::{Access, access},
     system::uname,
@@ -66,9 +66,9 @@ impl Doctor {
         let (config, configuration) = configuration(global);
         let mut found = vec![version(), platform()];
         found.extend(configuration);
-        let workspace = self.workspace(&config);
         match context::data(global) {
             Ok(data) => {
+                let workspace = self.workspace(&config, &data);
                 found.extend([folder(&data), space(&data)]);
                 found.extend(journal(&data));
                 found.push(database(&data).await);
@@ -81,11 +81,18 @@ impl Doctor {
         found
     }
 
-    fn workspace(&self, config: &Config) -> PathBuf {
-        let configured = config.agents.get(&self.agent).and_then(|agent| agent.workspace.as_ref());
-        let configured = configured.map(|workspace| workspace.value.clone());
+    fn workspace(&self, config: &Config, data: &Path) -> PathBuf {
+        let agent = config.agents.get(&self.agent).cloned().or_else(|| made(data, &self.agent));
+        let configured = agent.and_then(|agent| agent.workspace).map(|folder| folder.value);
         self.workspace.clone().or(configured).unwrap_or_else(|| PathBuf::from("."))
     }
+}
+
+/// The agent, if it was made here. What is wrong with the database is found elsewhere.
+fn made(data: &Path, id: &str) -> Option<Agent> {
+    let made = store::stored_agents(data).ok()?;
+    let (_, settings) = made.iter().find(|(known, _)| known == id)?;
+    config::stored_agent(id, settings).ok()
 }
 
 fn version() -> Finding {

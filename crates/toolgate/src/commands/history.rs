@@ -4,6 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use gate::HOOK;
 use serde_json::Value;
 use store::{Entry, Filter, Journal, Status};
 use toolgate::CallId;
@@ -106,11 +107,19 @@ fn row(entry: &Entry) -> Vec<String> {
     ]
 }
 
-/// Why it failed, or what it did.
+/// Why it failed, or what it did; of another program's call, what that was told.
 fn what(entry: &Entry) -> String {
-    match entry.message.as_str() {
-        Some(message) => visible(message),
-        None => needs_in_words(&entry.plan).join(", "),
+    if let Some(message) = entry.message.as_str() {
+        return visible(message);
+    }
+    let needs = needs_in_words(&entry.plan).join(", ");
+    let said = |name: &str| entry.output.get(name).and_then(Value::as_str);
+    match (said("told"), said("decision")) {
+        (Some(client), Some(decision)) if entry.tool_name == HOOK => {
+            let told = format!("{} was told `{}`", visible(client), visible(decision));
+            if needs.is_empty() { told } else { format!("{told}: {needs}") }
+        }
+        _ => needs,
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use config::{Config, Loaded};
 use server::{
@@ -62,25 +62,26 @@ pub(crate) struct McpCommand {
 impl McpCommand {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let Self { agent, user, session, workspace, wait } = self;
-        let identity = Identity { agent, user, session, workspace };
+        let mut identity = Identity { agent, user, session, workspace };
         context::check_user(global, &identity).await?;
-        let config = adapted(context::configuration(global)?, &identity, wait);
-        check_workspace(&config, &identity)?;
-        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
-        let mut builder = context::builder(global, config)?;
-        // Inside a command of an agent nobody can be asked.
-        if context::person().is_ok() {
-            let place = context::data(global)?;
-            let global = Global { data: Some(place), ..global.clone() };
-            let asks = AtClient { events: events.clone(), waits: wait.is_some(), global };
-            builder = builder.approver(Arc::new(asks));
+        let config = context::configuration(global)?;
+        if identity.workspace.is_none() {
+            identity.workspace = instead_of_here(global, &config, &identity.agent)?;
         }
-        let gate = builder.build()?;
+        let config = context::adapted(config, &identity, wait);
+        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
+        let global = &Global { data: Some(context::data(global)?), ..global.clone() };
+        // Inside a command of an agent nobody can be asked.
+        let approver = context::person().is_ok().then(|| {
+            let (events, global) = (events.clone(), global.clone());
+            Arc::new(AtClient { events, waits: wait.is_some(), global }) as Arc<dyn Approver>
+        });
+        let gate = context::gate_as(global, config, &identity.agent, approver)?;
         let _watch = context::configuration_place(global).map(|path| {
             let identity = identity.clone();
             gate.watch(&path, move |path| {
                 let Loaded { config, warnings } = config::load_with_warnings(path)?;
-                Ok(Loaded { config: adapted(config, &identity, wait), warnings })
+                Ok(Loaded { config: context::adapted(config, &identity, wait), warnings })
             })
         });
         let _agents = gate.watch_agents();
@@ -123,32 +124,22 @@ async fn settled(gate: &gate::Gate) {
     let _ = tokio::time::timeout(LAST_WORDS, settled).await;
 }
 
-fn adapted(config: Config, identity: &Identity, wait: Option<Duration>) -> Config {
-    let mut config = context::within(config, identity);
-    if let Some(wait) = wait {
-        config.limits.approval_timeout = wait.into();
-    }
-    config
-}
-
-/// Clients start programs in all sorts of places, and no agent should get a whole disk or a whole home to
-/// work in because of that.
-fn check_workspace(config: &Config, identity: &Identity) -> Result<()> {
-    let named = config.agents.get(&identity.agent).and_then(|agent| agent.workspace.as_ref());
-    if named.is_some() || identity.workspace.is_some() {
-        return Ok(());
-    }
+/// The folder to work in where the current one is too much: clients start programs in all sorts of places, and no
+/// agent should get a whole disk or a whole home because of that. It stays this one, whatever becomes of the agent.
+fn instead_of_here(global: &Global, config: &Config, agent: &str) -> Result<Option<PathBuf>> {
     let here = env::current_dir().context("the current folder cannot be found")?;
     let here = here.canonicalize().unwrap_or(here);
-    if is_too_much(&here) {
-        bail!(
-            "this was started in `{}`, which is too much for an agent to work in; name a folder with \
-             `--workspace DIR`, or in `agents.{}.workspace`",
-            here.display(),
-            identity.agent
-        );
+    if !is_too_much(&here) {
+        return Ok(None);
     }
-    Ok(())
+    let own = context::folder_of(global, config, agent)?;
+    own.map(Some).with_context(|| {
+        format!(
+            "this was started in `{}`, which is too much for an agent to work in; name a folder with \
+             `--workspace DIR`, or in `agents.{agent}.workspace`",
+            here.display(),
+        )
+    })
 }
 
 /// Whether a folder is a whole disk, a whole home, or what holds one.

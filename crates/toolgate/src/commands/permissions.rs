@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use gate::{EffectivePermission, effective_permissions};
-use store::{Db, Permission, PermissionState};
+use store::{Db, OWNER, Permission, PermissionState};
 use toolgate::Capability;
 
 use crate::{cli::Global, context, output, visible::visible};
 
-const OWNER: &str = "owner";
 const BY: &str = "owner (toolgate permissions)";
 
 /// Grant capabilities to agents, or take them away.

@@ -88,8 +88,10 @@ impl Who {
         Caller { parent, ..caller }
     }
 
-    fn gate(&self, global: &Global) -> Result<Gate> {
-        context::idle_gate(global, context::configuration_for(global, &self.identity)?)
+    async fn gate(&self, global: &Global) -> Result<Gate> {
+        context::check_user(global, &self.identity).await?;
+        let config = context::configuration_for(global, &self.identity)?;
+        context::idle_gate_as(global, config, &self.identity.agent)
     }
 }
 
@@ -97,15 +99,15 @@ impl Policy {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         match self.command {
             Command::Suggest(suggest) => suggest.run(global).await,
-            Command::Show(show) => show.run(global),
-            Command::Explain(explain) => explain.run(global),
+            Command::Show(show) => show.run(global).await,
+            Command::Explain(explain) => explain.run(global).await,
         }
     }
 }
 
 impl Show {
-    fn run(self, global: &Global) -> Result<ExitCode> {
-        let (gate, caller) = (self.who.gate(global)?, self.who.caller());
+    async fn run(self, global: &Global) -> Result<ExitCode> {
+        let (gate, caller) = (self.who.gate(global).await?, self.who.caller());
         let all: Vec<_> =
             known_names(&gate).iter().filter_map(|name| gate.explain(&caller, name)).collect();
         if self.json {
@@ -134,8 +136,8 @@ fn row(explained: &Explanation) -> Vec<String> {
 }
 
 impl Explain {
-    fn run(self, global: &Global) -> Result<ExitCode> {
-        let (gate, caller) = (self.who.gate(global)?, self.who.caller());
+    async fn run(self, global: &Global) -> Result<ExitCode> {
+        let (gate, caller) = (self.who.gate(global).await?, self.who.caller());
         let Some(explained) = gate.explain(&caller, &self.name) else {
             let names = known_names(&gate);
             let near = tool::nearest(&self.name, names.iter().map(|name| &**name));

@@ -66,7 +66,7 @@ impl RunProgram {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::check_user(global, &self.identity).await?;
         let config = self.adapted(context::configuration_for(global, &self.identity)?);
-        let gate = context::gate(global, config, None)?;
+        let gate = context::gate_as(global, config, &self.identity.agent, None)?;
         let ended = Arc::new(Mutex::new(None));
         let run = self.planned();
         let operation = Operation {

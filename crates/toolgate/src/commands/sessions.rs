@@ -270,7 +270,7 @@ async fn remove(global: &Global, which: &Which) -> Result<()> {
              or end that process"
         );
     }
-    db.remove_session(key).await?;
+    db.remove_session(key, context::now()).await?;
     output::note(format_args!("Session `{}` is forgotten.", visible(&key.to_string())));
     Ok(())
 }

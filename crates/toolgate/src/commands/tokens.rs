@@ -6,7 +6,7 @@ use anyhow::{Context as _, Error, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use server::NewSecret;
-use store::{Db, NewToken, Scope, Token, TokenKind};
+use store::{Db, NewToken, OWNER, Scope, Token, TokenKind};
 use tool::ItemId;
 use toolgate::Role;
 
@@ -17,7 +17,6 @@ use crate::{
     visible::visible,
 };
 
-const OWNER: &str = "owner";
 const BY: &str = "owner (toolgate tokens)";
 
 /// Make, list and revoke the tokens that clients of `toolgate serve` come with.
@@ -57,8 +56,8 @@ struct Add {
     /// Whoever comes with it is this user, who is not the owner.
     #[arg(long, value_name = "U")]
     user: Option<String>,
-    /// Only for this agent; may be given several times. Such a token makes calls, and answers, grants and
-    /// takes back nothing.
+    /// Only for this agent; may be given several times. Such a token makes calls, and grants and takes back
+    /// nothing; what a person answers at its client it brings back only with the scope `elicit`.
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
     /// What it is for: `call`, `answer`, `manage`, or `elicit`, which no token has unless it is named; may be
@@ -185,7 +184,7 @@ fn row(token: &Token) -> Vec<String> {
     let until = match (revoked_at, expires_at) {
         (Some(at), _) => format!("revoked {}", output::time(*at)),
         (None, Some(at)) => output::time(*at),
-        (None, None) => "revoked".to_owned(),
+        (None, None) => "it is revoked".to_owned(),
     };
     vec![
         id.short().to_owned(),

@@ -37,7 +37,7 @@ impl Tools {
         let Self { name, agent, format, json } = self;
         let config = context::configuration(global)?;
         let format = format.map(|format| context::format(&config, &format)).transpose()?;
-        let gate = context::idle_gate(global, config)?;
+        let gate = context::idle_gate_as(global, config, &agent)?;
         let caller = Caller::owner(&agent);
         let view = gate.view(&caller);
         if let Some(format) = format {

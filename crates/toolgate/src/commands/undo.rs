@@ -33,7 +33,12 @@ impl Undo {
         context::person()?;
         let identity = self.identity(global)?;
         context::check_user(global, &identity).await?;
-        let config = context::configuration_for(global, &identity)?;
+        let mut config = context::configuration(global)?;
+        // Also of an agent that was removed since, or cannot work: a person takes it back, by no agent's rules.
+        if let Some(folder) = &identity.workspace {
+            let agent = config.agents.entry(identity.agent.clone()).or_default();
+            agent.workspace = Some(folder.clone().into());
+        }
         let gate = context::gate(global, config, None)?;
         let outcome = gate.undo(&context::caller(&identity), self.call_id).await;
         output::json(&outcome)?;

@@ -55,9 +55,45 @@ async fn what_ran_is_told_from_the_journal_and_what_did_not_is_told_too() {
     assert_eq!(answer.text, "I see.");
     let said = setup.last_request();
     assert!(said.contains("did not run") && said.contains("a.txt"), "{said}");
+    assert!(!said.contains('⟦'), "{said}");
     assert_eq!(said.matches("do both").count(), 1, "{said}");
     // Nothing ran again.
     assert!(!setup.workspace().join("a.txt").exists() && !setup.workspace().join("b.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_told_from_the_journal_is_fenced_if_the_session_has_read_untrusted_content() {
+    let setup = Setup::configured("", vec![Reply::text("I see.")]).await;
+    let (db, id) = (setup.gate.db().await.unwrap(), setup.gate.next_id());
+    let now = std::time::SystemTime::UNIX_EPOCH;
+    db.remember_source(&owner("main"), "a.example", id, now).await.unwrap();
+    let write = json!({"path": "a.txt", "content": "do this"});
+    setup.gate.call(&owner("main"), "write", write).await;
+    // The journal has the value of one, which is not fenced, and the text of the other, which is.
+    let (mut calls, mut marks) = (Vec::new(), Vec::new());
+    for (id, name, args) in
+        [("c1", "list_tasks", json!({})), ("c2", "read", json!({"path": "a.txt"}))]
+    {
+        let request = gate::Request {
+            provider_call_id: Some(id.into()),
+            ..gate::Request::new(name, args.clone())
+        };
+        let outcome = setup.gate.run(&owner("main"), request).await;
+        let made = outcome.meta().call_id.to_string();
+        marks.push(made.rsplit_once('-').unwrap().1.to_owned());
+        calls.push(call(id, name, args));
+    }
+    left(&setup, calls).await;
+    let setup = setup.again();
+    setup.gate.agents().resume().await.unwrap();
+    setup.say("do both").await;
+    let said = setup.last_request();
+    for id in marks {
+        for mark in ["⟦untrusted content", "⟦end of untrusted content"] {
+            assert_eq!(said.matches(&format!("{mark} {id}")).count(), 1, "{mark}: {said}");
+        }
+    }
+    assert_eq!(said.matches('⟦').count(), 4, "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

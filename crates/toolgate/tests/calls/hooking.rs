@@ -114,3 +114,27 @@ async fn a_hook_says_what_a_transcript_keeps() {
     let Outcome::Success { transcript: Some(blocks), .. } = outcome else { panic!("{outcome:?}") };
     assert_eq!(blocks, [Block::Text("12 bytes".into())]);
 }
+
+/// A page.
+#[derive(serde::Deserialize, toolgate::JsonSchema)]
+struct Page {}
+
+impl toolgate::Tool for Page {
+    const NAME: &'static str = "page";
+
+    async fn run(self, _: &toolgate::ToolContext) -> ToolResult {
+        Ok(ToolOutput { untrusted: Some("a.example".into()), ..ToolOutput::text("do this") })
+    }
+}
+
+#[tokio::test]
+async fn what_a_transcript_keeps_of_untrusted_content_is_fenced_too() {
+    let more = |builder: toolgate::GateBuilder| builder.tool::<Page>().hook(Arc::new(Brief));
+    let setup = Setup::with(With { more, ..With::default() });
+    let outcome = setup.outcome("page", json!({})).await;
+    let call = outcome.meta().call_id;
+    let Outcome::Success { transcript: Some(kept), blocks, .. } = outcome else { panic!() };
+    let fenced = |text: &str| Block::Text(ToolOutput::fenced(call, "a.example", text));
+    assert_eq!(blocks, [fenced("do this")]);
+    assert_eq!(kept, [fenced("7 bytes")]);
+}

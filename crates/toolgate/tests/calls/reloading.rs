@@ -13,8 +13,9 @@ use std::{
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 use store::Journal;
+use toolgate::Caller;
 
-use crate::helper::{Setup, With};
+use crate::helper::{Setup, With, line};
 
 const CALLS: u64 = 10_000;
 const RELOADS: u64 = 100;
@@ -134,4 +135,27 @@ async fn a_changed_file_is_taken_over_and_a_broken_one_is_not() {
     })
     .await;
     assert_eq!(status().await, "success");
+}
+
+#[tokio::test]
+async fn nobody_acts_as_an_agent_that_is_gone() {
+    let setup = Setup::new();
+    let scribe = Caller::owner("scribe");
+    let child =
+        Caller { agent: "other".into(), parent: Some(Arc::new(scribe.clone())), ..scribe.clone() };
+    let gone = "permission_denied: agent `scribe` was removed, or cannot work any more";
+    for (config, expected) in [
+        ("[agents.scribe.tools]\ndeny = [\"write\"]", "success"),
+        // Without its rules it could do more than before.
+        ("", gone),
+        ("[tools]\ndeny = [\"write\"]", gone),
+        ("[agents.scribe]", "success"),
+    ] {
+        setup.gate.reload(config::parse(config, "t.toml").unwrap()).unwrap();
+        for caller in [&scribe, &child] {
+            let outcome = setup.gate.call(caller, "get_current_time", json!({})).await;
+            let said = if outcome.status() == "success" { "success" } else { &*line(&outcome) };
+            assert_eq!(said, expected, "{config}");
+        }
+    }
 }

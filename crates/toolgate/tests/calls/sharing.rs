@@ -55,6 +55,53 @@ async fn whoever_tries_names_is_counted_as_whoever_calls() {
     }
 }
 
+/// Calls of `name` by somebody, one after the other: what became of each, and how much of it is in the journal.
+async fn tries(setup: &Setup, user: &str, (name, count): (&str, usize)) -> (Vec<String>, usize) {
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let args =
+            if name == "save_note" { json!({"title": "x", "content": "x"}) } else { json!({}) };
+        let outcome = setup.gate.call(&caller(user, "main"), name, args).await;
+        all.push(outcome.status().to_owned());
+    }
+    (all, setup.entries().iter().filter(|entry| entry.user_id == user).count())
+}
+
+#[tokio::test]
+async fn refusals_of_a_member_are_recorded_at_the_rate_of_their_calls() {
+    let config = "limits.rate_per_user = '3/h'";
+    let setup = Setup::with(With { config, ..With::default() });
+    let (refused, recorded) = tries(&setup, "bo", ("nonesuch", 20)).await;
+    assert_eq!(refused[..3], ["tool_not_available"; 3]);
+    assert_eq!(refused[3..], ["rate_limited"; 17]);
+    assert_eq!((recorded, setup.gate.stats().unrecorded), (3, 17));
+    let outcome = setup.gate.call(&caller("bo", "main"), "get_current_time", json!({})).await;
+    let Outcome::Error { error_type, message, details, .. } = outcome else { panic!() };
+    assert_eq!((error_type, details["retry_after_ms"].as_u64() > Some(0)), ("rate_limited", true));
+    assert!(message.contains("more than 3 of your calls were refused in 3600 s"), "{message}");
+    // Whose rate is used up is refused on the record as often.
+    assert_eq!(tries(&setup, "cy", ("get_current_time", 20)).await.1, 3 + 3);
+    // Others are not held back, and all that the owner does is recorded.
+    assert_eq!(tries(&setup, "ada", ("nonesuch", 1)).await.1, 1);
+    assert_eq!(tries(&setup, "owner", ("nonesuch", 20)).await.1, 20);
+}
+
+#[tokio::test]
+async fn whatever_a_member_changed_is_recorded_however_often_they_are_refused() {
+    let config = "limits.rate_per_user = '4/h'";
+    let setup = Setup::with(With { config, ..With::default() });
+    let mut changed = 0;
+    for _ in 0..10 {
+        let (saved, _) = tries(&setup, "bo", ("save_note", 1)).await;
+        changed += usize::from(saved == ["success"]);
+        tries(&setup, "bo", ("nonesuch", 1)).await;
+    }
+    let entries = setup.entries();
+    let saved = entries.iter().filter(|entry| entry.status == store::Status::Success);
+    assert_eq!((saved.count(), changed), (2, 2));
+    assert!(entries.len() <= 4 + 4, "{} entries", entries.len());
+}
+
 #[tokio::test]
 async fn the_owner_is_held_back_only_by_what_is_said_about_them() {
     let config = "limits.rate_per_user = '2/h'\n[users.owner.limits]\nrate = '3/h'";

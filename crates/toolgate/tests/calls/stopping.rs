@@ -2,11 +2,12 @@
 
 use std::{
     sync::{Arc, OnceLock},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use serde_json::json;
-use store::{Emergency, EmergencyFile, Said};
+use store::{Emergency, EmergencyFile, Said, Status};
+use tokio::time::timeout;
 use toolgate::{Before, BoxFuture, Hook, HookCall};
 
 use crate::helper::{Person, Setup, With};
@@ -70,5 +71,27 @@ async fn a_stop_counts_at_once_for_the_next_call() {
         stop(setup.gate.emergency());
         assert_eq!(setup.call("get_current_time", json!({})).await, STOPPED);
         setup.gate.emergency().say(None).unwrap();
+    }
+}
+
+/// Whenever that happens: what is recorded of a call begins with what it was about to do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_call_that_nobody_waits_for_any_more_is_recorded_whole() {
+    const CALLS: u64 = 60;
+    let setup = Setup::new();
+    let content = "x".repeat(400_000);
+    for number in 0..CALLS {
+        let call = setup.call("write", json!({"path": "new.txt", "content": content}));
+        let _ = timeout(Duration::from_micros(number * 200), call).await;
+    }
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let entries = setup.entries();
+        let over = entries.iter().filter(|entry| entry.status != Status::Running).count();
+        if over as u64 == CALLS {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{over} of {} are over", entries.len());
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -106,3 +106,22 @@ async fn definitions_are_those_of_the_view() {
     assert_eq!(few.value.as_array().unwrap().len(), 1);
     assert_eq!(few.value[0]["name"], "read");
 }
+
+#[tokio::test]
+async fn an_id_that_a_caller_made_up_is_kept_in_short() {
+    let setup = Setup::new();
+    let id = "i".repeat(1_000_000);
+    let message = json!({"role": "assistant", "content": [
+        {"type": "tool_use", "id": id, "name": "get_current_time", "input": {}}
+    ]});
+    let (format, cancel) = (Format::Anthropic, CancellationToken::new());
+    let answered = setup.gate.answer(&setup.caller, format, &message, &cancel).await.unwrap();
+    assert_eq!(answered.outcomes[0].status(), "success");
+    // Whoever asked knows the call by the whole of it.
+    assert_eq!(
+        answered.results["content"][0]["tool_use_id"].as_str().map(str::len),
+        Some(id.len())
+    );
+    let kept = setup.entries().remove(0).provider_call_id.unwrap();
+    assert_eq!(kept, format!("{}…", "i".repeat(256)));
+}

@@ -111,6 +111,53 @@ fn an_agent_whose_folder_is_gone_stops_nobody_else() {
     let ran = machine.run(&["call", "get_current_time"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stderr.contains("an agent is left out: its folder"), "{ran:?}");
+    // Whoever acts as it would have the rules of no agent.
+    for command in [
+        &["call", "get_current_time"][..],
+        &["chat", "--message", "x"],
+        &["mcp"],
+        &["check", "call", r#"{"tool": "read"}"#],
+        &["check", "path", "a.txt"],
+        &["policy", "show"],
+        &["policy", "explain", "read"],
+        &["tools"],
+    ] {
+        let ran = machine.run(&[command, &["--agent", "a"]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{command:?}: {ran:?}");
+        assert!(ran.stderr.contains("agent `a` is left out"), "{command:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn nobody_acts_as_an_agent_that_nobody_made() {
+    let machine = Machine::configured("[agents.scribe.tools]\ndeny = [\"write\"]\n");
+    assert_eq!(machine.run(&["agents", "add", "tester", "--model", "demo"]).code, 0);
+    for (command, rest) in [
+        ("call", &["write", r#"{"path": "a.txt", "content": "x"}"#][..]),
+        ("chat", &["--message", "time"]),
+        ("mcp", &[]),
+        ("run", &["--keep", "--", "touch", "a.txt"]),
+    ] {
+        for (agent, expected) in [
+            ("scrib", "there is no agent `scrib`; did you mean `scribe`?"),
+            ("testr", "there is no agent `testr`; did you mean `tester`?"),
+            ("Main", "there is no agent `Main`; did you mean `main`?"),
+            ("x", "there is no agent `x`; `toolgate agents list` shows them"),
+        ] {
+            for folder in [&[][..], &["--workspace", "."]] {
+                let ran = machine.run(&[&[command, "--agent", agent], folder, rest].concat());
+                assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{command}: {ran:?}");
+                assert!(ran.stderr.contains(expected), "{command}: {ran:?}");
+            }
+        }
+    }
+    assert_eq!(machine.content("a.txt"), None);
+    for agent in ["main", "scribe", "tester"] {
+        for command in [&["call", "get_current_time"][..], &["mcp"]] {
+            let ran = machine.run(&[command, &["--agent", agent]].concat());
+            assert_eq!(ran.code, 0, "{command:?} {agent}: {ran:?}");
+        }
+    }
 }
 
 #[test]
@@ -194,5 +241,21 @@ fn an_agent_that_was_made_keeps_its_rules_in_another_folder() {
         let refused = machine.run(&[&call, args].concat());
         assert_eq!(refused.json()["error_type"], "tool_not_available", "{args:?}");
     }
+    assert!(!folder.join("a.txt").exists());
+}
+
+#[test]
+fn what_an_agent_changed_is_taken_back_after_it_was_removed() {
+    let machine = Machine::new();
+    let folder = machine.path("own");
+    fs::create_dir(&folder).unwrap();
+    let own = folder.to_str().unwrap();
+    assert_eq!(machine.run(&["agents", "add", "scribe", "--workspace", own]).code, 0);
+    let write = ["call", "write", r#"{"path":"a.txt","content":"x"}"#, "--agent", "scribe"];
+    let wrote = machine.run(&write).json();
+    assert!(folder.join("a.txt").exists(), "{wrote}");
+    assert_eq!(machine.run(&["agents", "remove", "scribe"]).code, 0);
+    let ran = machine.run(&["undo", wrote["meta"]["call_id"].as_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!folder.join("a.txt").exists());
 }

@@ -391,7 +391,7 @@ fn a_client_that_reaches_no_server_gets_no_token() {
 
 #[test]
 fn only_the_token_of_this_client_and_agent_ends() {
-    let (machine, _) = serving("home/.codex/config.toml", "");
+    let (machine, file) = serving("home/.codex/config.toml", "");
     let ours = "codex as main (toolgate connect)";
     let mine: [&[&str]; 4] = [
         &["--name", "codex on this machine", "--agent", "main", "--scope", "call"],
@@ -409,7 +409,17 @@ fn only_the_token_of_this_client_and_agent_ends() {
     assert_eq!((connect(&[]).code, count()), (0, 5));
     assert_eq!((connect(&["--remove"]).code, count()), (0, 4));
     assert_eq!((connect(&["--agent", "scribe"]).code, count()), (0, 5));
-    assert_eq!((connect(&["--remove"]).code, count()), (0, 5), "it is for another agent");
+    let ran = connect(&["--remove"]);
+    assert_eq!((ran.code, count()), (0, 5), "it is for another agent");
+    let said = "A token of Codex for agent `scribe` still works; `toolgate tokens revoke ";
+    let (_, rest) = ran.stderr.split_once(said).unwrap_or_else(|| panic!("{ran:?}"));
+    let (id, rest) = rest.split_once('`').unwrap();
+    assert!(!rest.contains("still works"), "{ran:?}");
+    assert_eq!((machine.run(&["tokens", "revoke", id]).code, count()), (0, 4));
+    let ran = connect(&["--remove"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("still works"), "{ran:?}");
+    assert_eq!((connect(&["--agent", "scribe"]).code, count()), (0, 5));
+    put(&file, "");
     assert_eq!((connect(&["--agent", "scribe"]).code, count()), (0, 5), "the new one replaces it");
     assert_eq!((connect(&["--agent", "scribe", "--remove"]).code, count()), (0, 4));
 }
@@ -460,7 +470,11 @@ fn a_token_ends_with_the_entry_that_needed_it() {
 /// It remembers what it was told by the name it asked with.
 #[test]
 fn vscode_asks_again_for_another_token() {
-    let (machine, file) = serving("config/Code/User/mcp.json", "{}\n");
+    let theirs = json!({"type": "promptString", "id": "github_token"});
+    let header = json!({"Authorization": "Bearer ${input:github_token}"});
+    let server = json!({"type": "http", "url": "https://github/mcp", "headers": header});
+    let before = json!({"inputs": [theirs], "servers": {"github": server}});
+    let (machine, file) = serving("config/Code/User/mcp.json", &before.to_string());
     let held = || -> Value { serde_json::from_str(&text(&file)).unwrap() };
     let mut seen = Vec::new();
     for (address, token) in [("--http", &[][..]), ("--http", &[]), ("--url", &["https://host/mcp"])]
@@ -469,8 +483,8 @@ fn vscode_asks_again_for_another_token() {
         assert_eq!(machine.run(&args).code, 0);
         let now = held();
         let inputs = now["inputs"].as_array().unwrap();
-        let id = inputs[0]["id"].as_str().unwrap().to_owned();
-        assert_eq!(inputs.len(), 1, "{now}");
+        assert_eq!((inputs.len(), &inputs[0]), (2, &theirs), "{now}");
+        let id = inputs[1]["id"].as_str().unwrap().to_owned();
         let header = &now["servers"]["toolgate"]["headers"]["Authorization"];
         assert_eq!(*header, format!("Bearer ${{input:{id}}}"));
         assert!(!seen.contains(&id), "{id} is known already");
@@ -479,7 +493,7 @@ fn vscode_asks_again_for_another_token() {
         seen.push(id);
         if address == "--http" && seen.len() == 1 {
             assert_eq!(machine.run(&["connect", "vscode", "--remove", "--yes"]).code, 0);
-            assert_eq!(held()["inputs"], json!([]));
+            assert_eq!(held()["inputs"], json!([theirs]));
         }
     }
 }

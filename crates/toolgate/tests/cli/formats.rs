@@ -164,3 +164,26 @@ fn json5_is_found_too_and_what_it_says_in_vain_is_said() {
     assert!(ran.stderr.contains("no tool is called `reed`; did you mean `read`?"), "{ran:?}");
     assert!(ran.stderr.contains("toolgate.json5:1"), "{ran:?}");
 }
+
+/// A client of MCP may show its model nothing but the value, whoever writes the result down.
+#[test]
+fn of_a_value_a_model_gets_as_much_as_the_configuration_says() {
+    for (most, all) in [(2_000, false), (200_000, true)] {
+        let machine = Machine::configured(&format!("[limits]\nmodel_output_bytes = {most}\n"));
+        for number in 0..300 {
+            machine.file(&format!("{number:0>200}.txt"), "");
+        }
+        let args = json!({"pattern": "*.txt", "limit": 300});
+        let by_name = machine.run(&["call", "glob", &args.to_string(), "--format", "mcp"]).json();
+        let message =
+            json!({"method": "tools/call", "params": {"name": "glob", "arguments": args}});
+        let asked = ["call", "-", "--format", "mcp"];
+        let by_model = machine.run_with(&asked, &message.to_string()).json();
+        for result in [by_name, by_model] {
+            let value = &result["structuredContent"];
+            let count = value["paths"].as_array().map(Vec::len).unwrap_or_default();
+            assert!(value.to_string().len() <= most, "{} bytes", value.to_string().len());
+            assert_eq!((count == 300, result["isError"] == false), (all, true), "{count} {value}");
+        }
+    }
+}

@@ -111,6 +111,14 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
         ("Glob", json!({"pattern": "**/*.rs"}), "allow", "smart"),
         ("Glob", json!({"pattern": "/etc/*"}), "ask", "hook.unknown"),
         ("Glob", json!({"pattern": "../{..,x}/*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": "{.,x}./*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": ".{.,x}/*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": ".{./,x}*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": "src/{.,x}./{.,x}./*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": "[.][.]/*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": "@(.|x)./*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": ".\\./*"}), "ask", "hook.unknown"),
+        ("Glob", json!({"pattern": "{src,x}/[ab]/*.{rs,toml}"}), "allow", "smart"),
         ("Glob", json!({"pattern": "src/**"}), "allow", "smart"),
         ("Glob", json!({"pattern": "out/**"}), "deny", "path"),
         ("Glob", json!({"pattern": "out/*", "path": path("")}), "deny", "path"),
@@ -148,6 +156,22 @@ fn each_tool_is_decided_by_the_same_policy_as_ours() {
         let expected = (verdict.to_owned(), rule.to_owned());
         assert_eq!(told(&machine, tool, &input), expected, "{tool} {input}");
     }
+}
+
+/// Every other exit code is a yes to Claude Code.
+#[test]
+fn a_panic_blocks_the_call() {
+    let machine = connected("");
+    let call = call(&machine, "Read", &json!({"file_path": "a.txt"})).to_string();
+    let mut command = machine.command(&[], &["hook", "claude-code"]);
+    // No thread can be started with so large a stack.
+    command.env("RUST_MIN_STACK", (1_u64 << 50).to_string());
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = streams.spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(call.as_bytes());
+    let ran = finish(child);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("panicked at"), "{ran:?}");
 }
 
 /// Links in the workspace, most of which lead where nothing may be written.

@@ -70,6 +70,19 @@ fn the_doctor_finds_nothing_wrong_with_a_new_machine_and_leaves_it_so() {
 }
 
 #[test]
+fn the_doctor_looks_at_the_folder_of_an_agent_that_was_made() {
+    let machine = Machine::new();
+    let folder = machine.path("workspace/own");
+    fs::create_dir(&folder).unwrap();
+    assert_eq!(machine.run(&["agents", "add", "scribe", "--workspace", "own"]).code, 0);
+    for (agent, expected) in [("scribe", folder), ("main", machine.path("workspace"))] {
+        let report = machine.run(&["doctor", "--json", "--agent", agent]).json();
+        let shown = expected.canonicalize().unwrap().display().to_string();
+        assert_eq!(check(&report, "workspace")["message"], shown, "{agent}");
+    }
+}
+
+#[test]
 fn the_doctor_finds_what_is_broken() {
     let machine = Machine::configured("[tools]\nask = \"never\"\n");
     let ran = machine.run(&["doctor", "--json"]);

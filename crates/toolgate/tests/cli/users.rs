@@ -98,17 +98,26 @@ fn one_acts_for_a_user_there_is() {
     assert_eq!(machine.run(&["users", "remove", "bob"]).code, 0);
     let call = ["call", "get_current_time", "{}"];
     let undo = ["undo", "019a2b6e-0000-7000-8000-000000000000"];
-    for action in [&call[..], &["run", "--", "true"], &["chat", "--message", "hello"], &undo] {
+    for (command, rest) in [
+        (&call[..1], &call[1..]),
+        (&["run"], &["--", "true"]),
+        (&["chat"], &["--message", "hello"]),
+        (&undo[..1], &undo[1..]),
+        (&["mcp"], &[]),
+        (&["check", "call"], &["{}"]),
+        (&["check", "path"], &["a.txt"]),
+        (&["policy", "show"], &[]),
+        (&["policy", "explain"], &["read"]),
+    ] {
         for (user, expected) in [
             ("adda", "there is no user `adda`; did you mean `ada`?"),
             ("Ada", "there is no user `Ada`; did you mean `ada`?"),
             ("zoe", "there is no user `zoe`; `toolgate users add` adds one"),
             ("bob", "user `bob` was removed"),
         ] {
-            let (program, rest) = action.split_first().unwrap();
-            let ran = machine.run(&[&[*program, "--user", user], rest].concat());
-            assert_eq!(ran.code, 2, "{action:?} {user}: {ran:?}");
-            assert!(ran.stderr.contains(expected), "{action:?} {user}: {ran:?}");
+            let ran = machine.run(&[command, &["--user", user], rest].concat());
+            assert_eq!(ran.code, 2, "{command:?} {user}: {ran:?}");
+            assert!(ran.stderr.contains(expected), "{command:?} {user}: {ran:?}");
         }
     }
     for (user, role) in [("ada", "member"), ("owner", "owner")] {

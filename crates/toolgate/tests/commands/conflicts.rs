@@ -2,12 +2,14 @@
 
 use std::{fs, path::PathBuf};
 
+use futures_util::future::join_all;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use toolgate::Caller;
 
 use crate::{
     cli::{Machine, finish},
-    helper::{STARTED, Setup, error, tree, trial},
+    helper::{AUTO, STARTED, Setup, error, tree, trial},
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -15,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("of_two_commands_at_once_one_wins", of_two_commands_at_once_one_wins),
         trial("a_file_changed_by_hand_meanwhile_wins", a_file_changed_by_hand_meanwhile_wins),
         trial("commands_that_do_not_meet_both_stay", commands_that_do_not_meet_both_stay),
+        trial("commands_that_start_at_once_all_start", commands_that_start_at_once_all_start),
         Trial::test("of_two_processes_at_once_one_wins", || {
             of_two_processes_at_once_one_wins();
             Ok(())
@@ -53,6 +56,21 @@ async fn of_two_commands_at_once_one_wins() {
     }
 }
 
+/// The first ones of a session, in a folder beneath the temporary one: there they share another one, in which a place
+/// for it is made.
+async fn commands_that_start_at_once_all_start() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let setup = Setup::built(AUTO, |gate| gate.workspace(folder.path())).await;
+    for round in 0..60 {
+        let caller = Caller { session: format!("s{round}").into(), ..setup.caller.clone() };
+        let command = || json!({"command": "sleep 0"});
+        let calls = (0..8).map(|_| setup.call_as(&caller, "exec", command()));
+        for outcome in join_all(calls).await {
+            assert_eq!(outcome["status"], "success", "{outcome}");
+        }
+    }
+}
+
 async fn a_file_changed_by_hand_meanwhile_wins() {
     let setup = Setup::new().await;
     setup.file("a.txt", "old\n");
@@ -82,6 +100,7 @@ async fn commands_that_do_not_meet_both_stay() {
 
 fn of_two_processes_at_once_one_wins() {
     let machine = Machine::new();
+    assert_eq!(machine.run(&["agents", "add", "other"]).code, 0);
     for agent in ["main", "other"] {
         let granted = machine.run(&["permissions", "grant", "exec", "--agent", agent]);
         assert_eq!(granted.code, 0, "{granted:?}");

@@ -8,7 +8,7 @@ use std::{
 
 use libtest_mimic::Trial;
 use serde_json::json;
-use toolgate::Caller;
+use toolgate::{Block, Caller, Outcome, ToolOutput};
 
 use crate::helper::{AUTO, Setup, has, trial};
 
@@ -48,12 +48,17 @@ async fn what_a_command_fetches_is_untrusted() {
     let named = server();
     let config = format!("{AUTO}[tools.exec.network]\nallow = [\"{named}\"]\n");
     let setup = Setup::with(&config).await;
+    let source = format!("a command that reached {named}");
     // What is known to stay on this machine reaches nobody.
-    setup.sh("true").await;
-    assert!(setup.gate.sources(&setup.caller).await.unwrap().is_empty());
-    setup.sh("./whatever || true").await;
-    let sources = setup.gate.sources(&setup.caller).await.unwrap();
-    assert_eq!(sources.as_ref(), [format!("a command that reached {named}")]);
+    for (line, expected) in [("echo x", None), ("./whatever; echo x", Some(&source))] {
+        let outcome = setup.gate.call(&setup.caller, "exec", json!({"command": line})).await;
+        let Outcome::Success { blocks, meta, .. } = &outcome else { panic!("{outcome:?}") };
+        assert_eq!(meta.untrusted.as_ref(), expected, "{line}");
+        let [Block::Text(text), ..] = blocks.as_slice() else { panic!("{outcome:?}") };
+        assert_eq!(ToolOutput::fence_id(text).is_some(), expected.is_some(), "{text}");
+        let sources = setup.gate.sources(&setup.caller).await.unwrap();
+        assert_eq!(sources.first(), expected, "{line}");
+    }
 }
 
 async fn untrusted_files_for_commands() {

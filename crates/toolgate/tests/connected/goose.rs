@@ -1,8 +1,12 @@
 //! goose itself, with a scripted model behind it, offers that model our tools.
 
 use std::{
+    fs,
+    net::SocketAddr,
     path::Path,
     process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use scripted::{Reply, ScriptedModel};
@@ -13,6 +17,8 @@ use crate::{
 };
 
 const FILE: &str = ".config/goose/config.yaml";
+/// Longer than a server takes to start, also on a machine that does much else.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) async fn goose_offers_it(installed: &Installed) {
     let (person, goose) = (Person::new(), installed.goose());
@@ -72,9 +78,14 @@ fn serving(person: &Person) -> Server {
     serve.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut server = Server(serve.spawn().unwrap());
     let place = person.path(".local/share/toolgate/listening");
-    while !place.exists() {
+    // It is there before it says where.
+    let listens =
+        || fs::read_to_string(&place).is_ok_and(|text| text.parse::<SocketAddr>().is_ok());
+    let begin = Instant::now();
+    while !listens() {
         assert!(server.0.try_wait().unwrap().is_none(), "it ended by itself");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(begin.elapsed() < PATIENCE, "never: `{}` says where it listens", place.display());
+        thread::sleep(Duration::from_millis(50));
     }
     server
 }

@@ -33,13 +33,14 @@ fn stateless() -> Value {
 impl Process {
     /// With a session.
     fn new(person: &Person) -> Self {
-        Self::with(person, &json!({}))
+        Self::with(person, &[], &json!({}))
     }
 
     /// With a session of a client that has these capabilities.
-    fn with(person: &Person, capabilities: &Value) -> Self {
+    fn with(person: &Person, args: &[&str], capabilities: &Value) -> Self {
         let mut command = person.command();
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("mcp").args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let (send, from) = mpsc::channel();
@@ -219,7 +220,7 @@ fn a_question_ends_with_the_process_whose_client_was_to_come_back_with_the_answe
 #[test]
 fn a_form_is_taken_back_when_somebody_answers_elsewhere() {
     let person = Person::new();
-    let mut process = Process::with(&person, &json!({"elicitation": {}}));
+    let mut process = Process::with(&person, &[], &json!({"elicitation": {}}));
     let command = "echo answered elsewhere";
     process.send("asks", "tools/call", &json!({"name": "exec", "arguments": {"command": command}}));
     let asked = process.next();
@@ -262,5 +263,38 @@ fn a_whole_disk_or_a_whole_home_is_no_workspace() {
         command.arg("--workspace").arg(person.workspace());
         let taken = command.output().unwrap();
         assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
+    }
+    // One that was made may have a folder of its own.
+    let own = person.workspace().display().to_string();
+    person.printed(&["agents", "add", "scribe", "--workspace", &own]);
+    let mut command = person.command();
+    let taken = command.args(["mcp", "--agent=scribe"]).current_dir("/").output().unwrap();
+    assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
+}
+
+#[test]
+fn an_agent_that_is_removed_meanwhile_can_do_nothing() {
+    let person = Person::alone();
+    let own = person.workspace().display().to_string();
+    person.printed(&["agents", "add", "scribe", "--workspace", &own]);
+    for args in [&["--agent=scribe"][..], &["--agent=scribe", "--workspace", &own]] {
+        let mut process = Process::with(&person, args, &json!({}));
+        assert_eq!(process.call("get_current_time", &json!({}))["isError"], false);
+        person.printed(&["agents", "remove", "scribe"]);
+        let call = json!({"name": "get_current_time", "arguments": {}});
+        let refused = person.until("the agent to be gone", || {
+            process.send("call", "tools/call", &call);
+            // It may be told meanwhile that there are other tools.
+            let mut answer = process.next();
+            while answer["id"] != "call" {
+                answer = process.next();
+            }
+            answer["error"]["message"].as_str().map(str::to_owned)
+        });
+        assert!(
+            refused.starts_with("agent `scribe` was removed, or cannot work any more"),
+            "{refused}"
+        );
+        person.printed(&["agents", "add", "scribe", "--workspace", &own]);
     }
 }

@@ -15,7 +15,7 @@ use crate::mcp::offer::Change;
 /// Longer than anything takes, also on a machine that does much else.
 const LONG: Duration = Duration::from_mins(1);
 
-/// Offers one thing that asks at once, and one that goes on speaking when it is cancelled.
+/// Offers one thing that asks at once, one that asks until it is cancelled, and one that goes on speaking then.
 #[derive(Debug, Default)]
 struct Talkative {
     spoken: Notify,
@@ -38,8 +38,11 @@ impl Offer for Talkative {
                 context.progress(1, Map::new()).await;
             }
             let form = json!({"method": "elicitation/create", "params": {}});
-            let answers =
-                context.client.ask([("form".to_owned(), form)].into_iter().collect()).await;
+            let asked = context.client.ask([("form".to_owned(), form)].into_iter().collect());
+            let answers = tokio::select! {
+                answers = asked => answers,
+                () = context.cancel.cancelled(), if method == "ask until cancelled" => None,
+            };
             self.spoken.notify_one();
             Ok(fields(json!({"answers": answers})))
         })
@@ -118,6 +121,24 @@ async fn nothing_is_said_about_a_request_that_was_cancelled() {
         timeout(LONG, offer.spoken.notified()).await.unwrap();
         assert_eq!(client.ask(3, "ping", json!({})).await["result"], json!({}));
     }
+}
+
+/// The form is still shown when the request it was for is wanted no more.
+#[tokio::test]
+async fn a_form_is_taken_back_when_its_request_is_cancelled() {
+    let mut client = Other::new(Arc::default(), || LONG);
+    let begin = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}});
+    client.ask(1, "initialize", begin).await;
+    let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "ask until cancelled", "params": {}});
+    client.send(ask).await;
+    let form = client.next().await;
+    assert_eq!(form["method"], "elicitation/create", "{form}");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": 2}});
+    client.send(cancel).await;
+    let taken_back = client.next().await;
+    assert_eq!(taken_back["method"], "notifications/cancelled", "{taken_back}");
+    assert_eq!(taken_back["params"]["requestId"], form["id"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,7 +20,8 @@ fn form(text: &str) -> Map<String, Value> {
 }
 
 fn bound() -> Bound {
-    Bound { who: Digest::of("who"), what: Digest::of("what") }
+    let [who, place, what] = ["who", "place", "what"].map(Digest::of);
+    Bound { who, place, what }
 }
 
 /// A request that asks: what it wants, and itself.
@@ -157,6 +158,10 @@ async fn a_client_that_has_nothing_more_to_ask_with_gets_its_oldest_question_aga
     let other = Bound { what: Digest::of("something else"), ..bound() };
     assert!(waiting.take_same(bound(), 3).await.is_none(), "another question may be asked");
     assert!(waiting.take_same(other, 2).await.is_none(), "nothing of the kind waits");
+    let elsewhere = Bound { place: Digest::of("another session"), ..bound() };
+    let asked = waiting.park(simple().await, (elsewhere, None), (NOW, MINUTE));
+    assert!(asked.is_ok());
+    assert!(waiting.take_same(elsewhere, 2).await.is_none(), "only one was asked in that session");
     let stranger = Bound { who: Digest::of("somebody else"), ..bound() };
     assert!(waiting.take_same(stranger, 0).await.is_none(), "it is somebody else's");
     let taken = waiting.take_same(bound(), 2).await.unwrap();

@@ -22,9 +22,10 @@ pub(super) struct CheckCall {
 }
 
 impl CheckCall {
-    pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
+    pub(super) async fn checker(&self, global: &Global) -> Result<impl Checker> {
+        context::check_user(global, &self.identity).await?;
         let config = context::configuration_for(global, &self.identity)?;
-        let gate = context::idle_gate(global, config)?;
+        let gate = context::idle_gate_as(global, config, &self.identity.agent)?;
         Ok(Calls { gate, caller: context::caller(&self.identity) })
     }
 }

@@ -27,10 +27,11 @@ pub(super) struct CheckPath {
 }
 
 impl CheckPath {
-    pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
+    pub(super) async fn checker(&self, global: &Global) -> Result<impl Checker> {
+        context::check_user(global, &self.identity).await?;
         let config = context::configuration_for(global, &self.identity)?;
         let tools = config.tools.clone();
-        let gate = context::idle_gate(global, config)?;
+        let gate = context::idle_gate_as(global, config, &self.identity.agent)?;
         let need: fn(FilePath) -> Need = if self.write { Need::Write } else { Need::Read };
         Ok(Paths { gate, caller: context::caller(&self.identity), tools, need })
     }

@@ -6,7 +6,7 @@ use similar::TextDiff;
 
 use super::{
     Target,
-    client::{Token, VARIABLE},
+    client::{Client, Token, VARIABLE},
     format::TOKEN,
 };
 use crate::{
@@ -16,13 +16,11 @@ use crate::{
 };
 
 pub(super) fn say_done(target: &Target, path: &Path, copy: Option<&Path>) {
-    let kept =
-        copy.map(|copy| format!(" What was there is in `{}`.", visible(&copy.to_string_lossy())));
     output::line(format_args!(
         "{} is connected by `{}`.{} {}",
         target.title,
         visible(&path.to_string_lossy()),
-        kept.unwrap_or_default(),
+        kept(copy),
         target.then
     ));
 }
@@ -35,13 +33,26 @@ pub(super) fn say_there(target: &Target) {
 }
 
 pub(super) fn say_taken(target: &Target, copy: Option<&Path>) {
-    let kept =
-        copy.map(|copy| format!(" What was there is in `{}`.", visible(&copy.to_string_lossy())));
-    output::line(format_args!(
-        "{} is not connected any more.{}",
-        target.title,
-        kept.unwrap_or_default()
-    ));
+    output::line(format_args!("{} is not connected any more.{}", target.title, kept(copy)));
+}
+
+/// Where the copy is, if there is one.
+fn kept(copy: Option<&Path>) -> String {
+    let shown = copy.map(|copy| visible(&copy.to_string_lossy()));
+    shown.map(|copy| format!(" What was there is in `{copy}`.")).unwrap_or_default()
+}
+
+/// Tokens of a client that was taken out, for agents that were not named.
+pub(super) fn say_others(client: &Client, tokens: &[store::Token]) {
+    for token in tokens {
+        let agent = token.new.agents.iter().flatten().next().map(|agent| visible(agent));
+        output::note(format_args!(
+            "A token of {} for agent `{}` still works; `toolgate tokens revoke {}` ends it.",
+            client.title,
+            agent.unwrap_or_default(),
+            token.id.short()
+        ));
+    }
 }
 
 pub(super) fn say_token(token: Token, secret: &str) {

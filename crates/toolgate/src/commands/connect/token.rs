@@ -2,13 +2,12 @@
 
 use anyhow::Result;
 use server::NewSecret;
-use store::{NewToken, Scope, Token, TokenKind};
+use store::{NewToken, OWNER, Scope, Token, TokenKind};
 use tool::ItemId;
 use toolgate::Role;
 
 use crate::{cli::Global, context};
 
-const OWNER: &str = "owner";
 const BY: &str = "owner (toolgate connect)";
 
 /// A token that was just made.
@@ -45,11 +44,18 @@ pub(super) enum Whose<'a> {
 
 /// Whether a token works that was made here for a client and an agent.
 pub(super) async fn lives(global: &Global, client: &str, agent: &str) -> Result<bool> {
-    if !context::data(global)?.is_dir() {
-        return Ok(false);
-    }
-    let all = context::db(global).await?.tokens(Some(OWNER)).await?;
+    let all = left(global, client).await?;
     Ok(all.iter().any(|token| is_ours(token, client, Whose::Agent(agent))))
+}
+
+/// The tokens that work and were made here for a client, whoever they are for.
+pub(super) async fn left(global: &Global, client: &str) -> Result<Vec<Token>> {
+    if !context::data(global)?.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut all = context::db(global).await?.tokens(Some(OWNER)).await?;
+    all.retain(|token| is_ours(token, client, Whose::Anybody));
+    Ok(all)
 }
 
 /// Ends the tokens that were made here for a client, all but `kept`, and says how many there were.

@@ -1,10 +1,11 @@
 //! Visual Studio Code: `mcp.json` of the user.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     client::{Client, NAME, Server, Token, typed, usual_stale},
     format::{Edit, Format, TOKEN},
+    json,
     json_tree::Dialect,
 };
 
@@ -51,12 +52,13 @@ pub(super) fn authorization(mark: &str) -> String {
     format!("{BEFORE}{INPUT}-{mark}}}")
 }
 
-/// What marks the token that a file has it ask for.
-pub(super) fn mark(text: &str) -> Option<&str> {
-    let (_, behind) = text.split_once(BEFORE)?;
-    let (id, _) = behind.split_once('}')?;
+/// What marks the token that our entry in a file has it ask for; those of others ask, too.
+pub(super) fn mark(text: &str) -> Option<String> {
+    let entry = json::get(text, Dialect::Jsonc, CLIENT.path).ok()??;
+    let header = entry.pointer("/headers/Authorization")?.as_str()?;
+    let id = header.strip_prefix(BEFORE)?.strip_suffix('}')?;
     let mark = id.strip_prefix(INPUT)?.strip_prefix('-')?;
-    Some(mark).filter(|mark| mark.chars().all(|one| one.is_ascii_alphanumeric()))
+    mark.chars().all(|one| one.is_ascii_alphanumeric()).then(|| mark.to_owned())
 }
 
 /// Every question of ours.
@@ -66,7 +68,7 @@ pub(super) fn inputs() -> Edit {
 
 /// The answer is kept where it keeps secrets.
 fn input(id: &str) -> Edit {
-    let item = json!({
+    let item = serde_json::json!({
         "type": "promptString",
         "id": id,
         "description": "The token for Toolgate",

@@ -22,10 +22,7 @@ use self::{
     own::own,
     translate::{Meaning, translate},
 };
-use super::{
-    super::{connect, mcp},
-    as_written::doubt,
-};
+use super::{super::mcp, as_written::doubt};
 use crate::{cli::Global, context};
 
 const CLIENT: &str = "claude-code";
@@ -67,11 +64,10 @@ pub(super) async fn answer(
     let workspace = Workspace::find(workspace, &asked.cwd)?;
     let root = &workspace.root;
     let mut config = context::configuration(global)?;
-    connect::check_agent(global, &config, agent)?;
     // There is no sandbox around what Claude Code runs, whatever ours would be.
     config.tools.exec.host.value = Place::Host;
     config.workspaces.insert(agent.to_owned(), root.clone());
-    let gate = context::gate(global, config, None)?;
+    let gate = context::gate_as(global, config, agent, None)?;
     let caller =
         Caller { session: format!("{CLIENT}:{}", asked.session).into(), ..Caller::owner(agent) };
     let answer = decide(&gate, &caller, &asked, &workspace).await?;

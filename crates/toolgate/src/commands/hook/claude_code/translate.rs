@@ -216,7 +216,8 @@ impl Given<'_> {
         let pattern = self.text(name)?;
         let leaves = pattern.starts_with(['/', '~'])
             || !is_taken_as_written(pattern)
-            || pattern.split(['/', '{', ',', '}']).any(|part| part == "..");
+            || pattern.split(['/', '{', ',', '}']).any(|part| part == "..")
+            || pattern.rsplit('/').skip(1).any(may_become_parent);
         if leaves {
             return None;
         }
@@ -262,6 +263,11 @@ impl Given<'_> {
         });
         edits.collect::<Option<Vec<_>>>().map(Value::from)
     }
+}
+
+/// Whether a part of a pattern may come to be `..`, as `{.,x}.` does.
+fn may_become_parent(part: &str) -> bool {
+    part.contains('.') && part.contains(['{', '}', '(', ')', '[', ']', ',', '\\'])
 }
 
 /// Whether Claude Code takes a text for the path that it is. It leaves out what JavaScript takes for blanks
