@@ -29,10 +29,12 @@ impl Chance {
     }
 }
 
+/// The letters of ids, by their kind.
+pub(super) const KINDS: [&str; 3] = ["0123456789", "abcdef", "ghjkmnpqrstvwxyz"];
+
 /// What looks like `name` and names nothing: its letters are others of the same kind. What begins alike has
 /// twins that begin alike, so that what is found by its beginning is found as often by its twin's.
 pub(super) fn twin(name: &str) -> String {
-    const KINDS: [&str; 3] = ["0123456789", "abcdef", "ghjkmnpqrstvwxyz"];
     let from = name.rfind([':', '_']).map_or(0, |at| at + 1);
     let next = |letter: char| {
         let kind = KINDS.iter().find(|kind| kind.contains(letter));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::chance::twin;
+use super::chance::{KINDS, twin};
 
 /// Fields that differ each time: how long something took, since when a model is there, and how much was told
 /// before.
@@ -17,6 +17,8 @@ const EACH_TIME: [&str; 7] = [
 ];
 /// Ids have at least as many letters.
 const ID: usize = 16;
+/// Those of notes, tasks and the like have exactly as many.
+const ITEM: usize = 26;
 
 /// What `text` says, alike for what names something and for its twin.
 pub(super) fn plain(text: &str, named: &str) -> String {
@@ -79,8 +81,10 @@ fn without_ids(text: &str) -> String {
         let (word, after) =
             word.split_at(word.find(|letter| !is_part(letter)).unwrap_or(word.len()));
         let is_long = word.len() >= ID && word.contains(|letter: char| letter.is_ascii_digit());
-        // Some ids begin with another one.
-        let is_id = is_long || word.len() > "NAME".len() && word.starts_with("NAME");
+        // Those of notes and tasks may have no digit, and some ids begin with another one.
+        let is_item = word.len() == ITEM
+            && word.chars().all(|one| KINDS.iter().any(|kind| kind.contains(one)));
+        let is_id = is_long || is_item || word.len() > "NAME".len() && word.starts_with("NAME");
         said.extend([before, if is_id { "ID" } else { word }]);
         rest = after;
     }
@@ -98,5 +102,7 @@ fn what_differs_each_time_is_left_out_and_the_rest_is_not() {
     let twin = twin("hers400001");
     assert_eq!(said("hers400001", calls[0], ""), said(&twin, calls[1], ""));
     assert_ne!(said("hers400001", calls[0], ""), said(&twin, calls[1], ", but there"));
+    let note = "dxrszmerejefvwnszgvzesehqe";
+    assert_eq!(said("hers400001", calls[0], ""), said(&twin, note, ""));
     assert_eq!(said("hers400001", calls[0], ""), r#"{"call_id":"ID","m":"no `NAME` here"}"#);
 }
