@@ -11,6 +11,8 @@ use std::{
 
 use tokio::runtime::{self, Handle};
 
+use crate::underway::Work;
+
 /// Work that takes longer is slow.
 const QUICK: Duration = Duration::from_millis(5);
 /// More at once are not looked after; for each of them a timer is set.
@@ -24,30 +26,44 @@ pub(crate) struct Soon(Arc<Mutex<Waiting>>);
 #[derive(Debug, Default)]
 struct Waiting {
     /// In the order they came; nothing where somebody waits no more.
-    wakers: Vec<Option<Waker>>,
+    called: Vec<Option<Called>>,
     /// Counts how often they were called back.
     round: u64,
     /// The runtime in which somebody will do it. Nobody relies on another one, which may not be driven.
     due_in: Option<runtime::Id>,
 }
 
+/// Who is called back, and what is to leave for a task of its own first.
+#[derive(Debug)]
+struct Called {
+    waker: Waker,
+    work: Option<Arc<Work>>,
+}
+
 /// Somebody who is called back, until this is dropped: what they hold is not kept for that.
-struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     soon: &'a Soon,
     round: u64,
     place: usize,
     waker: Waker,
 }
 
+impl Asked<'_> {
+    /// Whether this is the one who is called.
+    pub(crate) fn calls(&self, waker: &Waker) -> bool {
+        self.waker.will_wake(waker)
+    }
+}
+
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let mut waiting = self.soon.lock();
         let same = waiting.round == self.round;
-        let place = waiting.wakers.get_mut(self.place).filter(|_| same);
-        let waker = place.and_then(Option::take);
+        let place = waiting.called.get_mut(self.place).filter(|_| same);
+        let called = place.and_then(Option::take);
         drop(waiting);
         // Not while it is locked: it may be the last that holds much.
-        drop(waker);
+        drop(called);
     }
 }
 
@@ -60,26 +76,26 @@ impl Soon {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(done));
             }
-            if let Some(asked) = asked.as_ref().filter(|asked| asked.waker.will_wake(cx.waker())) {
+            if let Some(asked) = asked.as_ref().filter(|asked| asked.calls(cx.waker())) {
                 let over = self.lock().round != asked.round;
                 return if over { Poll::Ready(None) } else { Poll::Pending };
             }
-            asked = self.call_back(cx.waker());
+            asked = self.call_back(cx.waker(), None);
             if asked.is_some() { Poll::Pending } else { Poll::Ready(None) }
         })
         .await
     }
 
-    /// Asks to be called back; `None` if too many have.
-    fn call_back(&self, waker: &Waker) -> Option<Asked<'_>> {
+    /// Asks to be called back, after `work` has left; `None` if too many have.
+    pub(crate) fn call_back(&self, waker: &Waker, work: Option<&Arc<Work>>) -> Option<Asked<'_>> {
         let runtime = Handle::try_current();
         let (asked, first) = {
             let mut waiting = self.lock();
-            let (round, place) = (waiting.round, waiting.wakers.len());
+            let (round, place) = (waiting.round, waiting.called.len());
             if place >= MOST {
                 return None;
             }
-            waiting.wakers.push(Some(waker.clone()));
+            waiting.called.push(Some(Called { waker: waker.clone(), work: work.cloned() }));
             let asked = Asked { soon: self, round, place, waker: waker.clone() };
             let own = runtime.as_ref().ok().map(Handle::id);
             let first = own.is_none() || waiting.due_in != own;
@@ -113,13 +129,16 @@ struct Round(Arc<Mutex<Waiting>>);
 
 impl Drop for Round {
     fn drop(&mut self) {
-        let wakers = {
+        let called = {
             let mut waiting = lock(&self.0);
             waiting.round += 1;
             waiting.due_in = None;
-            mem::take(&mut waiting.wakers)
+            mem::take(&mut waiting.called)
         };
-        wakers.into_iter().flatten().for_each(Waker::wake);
+        for Called { waker, work } in called.into_iter().flatten() {
+            work.inspect(|work| work.leave());
+            waker.wake();
+        }
     }
 }
 
@@ -161,7 +180,7 @@ mod tests {
             if polls > 3 { Poll::Ready(()) } else { Poll::Pending }
         });
         assert_eq!(soon.at_once(pin!(work)).await, Some(()));
-        assert!(soon.lock().wakers.iter().all(Option::is_none));
+        assert!(soon.lock().called.iter().all(Option::is_none));
         assert_eq!(soon.lock().round, 0);
     }
 
@@ -178,13 +197,13 @@ mod tests {
             assert_eq!(one.await.unwrap(), None);
         }
         assert_eq!(soon.lock().round, 1);
-        assert!(soon.lock().wakers.is_empty());
+        assert!(soon.lock().called.is_empty());
     }
 
     #[test]
     fn without_a_runtime_nobody_waits() {
         let soon = Soon::default();
-        assert_eq!(soon.call_back(Waker::noop()).unwrap().round, 0);
+        assert_eq!(soon.call_back(Waker::noop(), None).unwrap().round, 0);
         assert_eq!(soon.lock().round, 1);
     }
 
@@ -196,7 +215,7 @@ mod tests {
             let runtime = || runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let first = runtime();
             // It asks, and its runtime never gets to the end of the round.
-            let asked = first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
+            let asked = first.block_on(async { soon.call_back(Waker::noop(), None) }).unwrap();
             let first = (!ends).then_some(first);
             assert_eq!(runtime().block_on(soon.at_once(pin!(pending::<()>()))), None);
             drop((asked, first));
@@ -207,7 +226,7 @@ mod tests {
     fn those_of_other_runtimes_are_called_back_if_the_first_one_ends() {
         let soon = Soon::default();
         let first = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let asked = first.block_on(async { soon.call_back(Waker::noop()) }).unwrap();
+        let asked = first.block_on(async { soon.call_back(Waker::noop(), None) }).unwrap();
         drop(first);
         assert_eq!(soon.lock().round, asked.round + 1);
     }

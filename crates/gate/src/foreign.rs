@@ -41,14 +41,14 @@ impl Gate {
         foreign: Foreign<'_>,
     ) -> Result<CallId, ToolError> {
         let call = self.next_id();
-        let records = records(self.shared(), call, caller, foreign);
-        let written = self.journal().append(records, Durability::Process).await;
+        let record = record(self.shared(), call, caller, foreign);
+        let written = self.journal().append(vec![record], Durability::Process).await;
         written.map_err(ToolError::internal)?;
         Ok(call)
     }
 }
 
-fn records(shared: &Shared, call: CallId, caller: &Caller, foreign: Foreign<'_>) -> Vec<Record> {
+fn record(shared: &Shared, call: CallId, caller: &Caller, foreign: Foreign<'_>) -> Record {
     let Foreign { client, name, tool, args, id, workspace, plan, decision } = foreign;
     let (settings, now) = (shared.settings.load(), shared.world.clock().now());
     let redactor = &settings.redactor;
@@ -88,5 +88,5 @@ fn records(shared: &Shared, call: CallId, caller: &Caller, foreign: Foreign<'_>)
         answered_by: Some(format!("hook:{client}")),
         finished: now,
     };
-    vec![Record::Intent(Box::new(intent)), Record::Outcome(Box::new(ending))]
+    Record::Call(Box::new(intent), Box::new(ending))
 }

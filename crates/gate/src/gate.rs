@@ -32,6 +32,7 @@ use crate::{
     },
     stats::Stats,
     turn::{Batch, Turn},
+    underway::Underway,
     undo::{Undo, undo_tool},
     views::View,
 };
@@ -447,16 +448,16 @@ impl Gate {
         }
     }
 
-    /// In a task of its own: whoever waits may go away, or look elsewhere for a while, and the call
-    /// still goes on and gets its outcome.
+    /// Whoever waits may go away, or look elsewhere for a while, and the call still goes on and gets its
+    /// outcome: in a task of its own, unless it is over before that.
     async fn start(&self, call: Call) -> Outcome {
         let (id, name) = (call.id, call.name.clone());
         let (learnt, live) = (call.learnt.clone(), call.live.clone());
         // Boxed once: it is handed from stage to stage.
         let (pipeline, call) = (self.pipeline.clone(), Box::new(call));
         let stop = live.cancellation().clone().drop_guard();
-        let task = tokio::spawn(async move { pipeline.run(call).await });
-        let result = task.await.unwrap_or_else(|error| Err(ToolError::internal(error)));
+        let stages = Box::pin(async move { pipeline.run(call).await });
+        let result = Underway::new(&self.shared.soon, stages).await;
         stop.disarm();
         if let Err(error) = &result
             && let Some(detail) = error.operator_detail()

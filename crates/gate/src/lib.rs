@@ -43,6 +43,7 @@ mod subject;
 mod trail;
 mod trust;
 mod turn;
+mod underway;
 mod undo;
 mod validate;
 mod views;

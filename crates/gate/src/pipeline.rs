@@ -33,12 +33,15 @@ impl Next<'_> {
     }
 }
 
-/// Runs the tool in a task of its own, so that one that never yields cannot keep its own deadline
+/// Runs the tool, unless it is a light one in a task of its own: one that never yields cannot keep its own deadline
 /// from being noticed.
 async fn run_tool(call: Box<Call>) -> ToolResult {
-    let Call { planned: Some(planned), context: Some(context), .. } = *call else {
+    let Call { planned: Some(planned), context: Some(context), tool, .. } = *call else {
         return Err(ToolError::denied("gate", "permit", "no stage gave this call its handles"));
     };
+    if tool.is_some_and(|tool| tool.info().light) {
+        return planned.into_prepared().run(&context).await;
+    }
     let task = tokio::spawn(async move { planned.into_prepared().run(&context).await });
     let mut task = Aborting(task);
     match (&mut task.0).await {

@@ -269,12 +269,15 @@ impl Inner {
         let (reply, leader) = self.soon.join(drafts);
         if leader == Leader::You {
             let lead = Lead(self.clone());
-            // Others that are about to write join meanwhile, for as long as more of them do.
-            let mut waiting = 0;
+            // Others that are about to write join meanwhile, for as long as more of them do. If several wrote at the
+            // same time just before, one turn in which nobody comes is not yet the end.
+            let (mut waiting, mut silent) = (0, 0);
+            let most_silent = if self.soon.last() > 1 { 2 } else { 1 };
             for _ in 0..MOST_TURNS {
                 yield_now().await;
                 let now = self.soon.len();
-                if now == waiting {
+                silent = if now == waiting { silent + 1 } else { 0 };
+                if silent == most_silent {
                     break;
                 }
                 waiting = now;

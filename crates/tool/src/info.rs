@@ -119,6 +119,7 @@ pub struct Info {
     pub sandbox: SandboxNeed,
     pub cache: Option<Duration>,
     pub repeatable: bool,
+    pub light: bool,
     pub version: &'static str,
 }
 
@@ -140,6 +141,7 @@ impl Info {
         sandbox: SandboxNeed::None,
         cache: None,
         repeatable: false,
+        light: false,
         version: "1",
     };
 }
@@ -187,6 +189,9 @@ pub struct ToolInfo {
     pub cache: Option<Duration>,
     /// Whether calling it twice does no more than calling it once.
     pub repeatable: bool,
+    /// Whether a call takes next to none of the processor's time and never blocks: it is run in place, and not in
+    /// a task of its own. Its deadline is noticed only when it waits.
+    pub light: bool,
     /// Grows when the meaning of its arguments changes.
     pub version: String,
 }
@@ -222,6 +227,7 @@ impl ToolInfo {
             sandbox: info.sandbox,
             cache: info.cache,
             repeatable: info.repeatable,
+            light: info.light,
             version: info.version.to_owned(),
         }
     }

@@ -1,6 +1,8 @@
 //! The server's log: lines are gathered for a moment and written together by a thread of its own, so that
 //! nobody else waits for whoever reads them.
 
+mod line;
+
 use std::{
     io::{self, Write},
     mem,
@@ -11,12 +13,15 @@ use std::{
 
 use serde_json::json;
 
+pub(crate) use self::line::Line;
 use crate::output::LogForm;
 
 /// So long lines are gathered.
 const MOMENT: Duration = Duration::from_millis(20);
 /// So much is gathered at most; more is lost.
 const MOST_BYTES: usize = 1024 * 1024;
+/// So much room is kept for what is gathered next.
+const KEPT_BYTES: usize = 256 * 1024;
 /// So long the end waits for whoever reads.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
@@ -64,28 +69,31 @@ impl Lines {
         mut to: impl Write + Send + 'static,
         form: LogForm,
     ) -> io::Result<()> {
+        let mut lines = Vec::new();
         let write = move || loop {
-            let lines = self.take(form);
+            self.take(&mut lines, form);
             // A reader that went away is not an error.
             let _ = to.write_all(&lines);
             self.lock().is_writing = false;
             self.none.notify_all();
+            lines.clear();
+            lines.shrink_to(KEPT_BYTES);
         };
         thread::Builder::new().name("log".to_owned()).spawn(write).map(drop)
     }
 
-    /// Waits for something to write, and for a moment for more.
-    fn take(&self, form: LogForm) -> Vec<u8> {
+    /// Waits for something to write, and for a moment for more. What is gathered next is gathered in what `lines` was.
+    fn take(&self, lines: &mut Vec<u8>, form: LogForm) {
         let some = self.some.wait_while(self.lock(), |gathered| gathered.is_empty());
         let some = some.unwrap_or_else(PoisonError::into_inner);
         let more = self.some.wait_timeout_while(some, MOMENT, |gathered| !gathered.is_ending);
         let (mut gathered, _) = more.unwrap_or_else(PoisonError::into_inner);
         gathered.is_writing = true;
-        let (mut lines, lost) = (mem::take(&mut gathered.bytes), mem::take(&mut gathered.lost));
+        mem::swap(lines, &mut gathered.bytes);
+        let lost = mem::take(&mut gathered.lost);
         if lost > 0 {
             lines.extend_from_slice(lost_line(lost, form).as_bytes());
         }
-        lines
     }
 
     /// Waits until all is written, but not longer than `most`.

@@ -237,7 +237,8 @@ pub(crate) fn start_logging(log: Log) {
         .with_target(false);
     match log {
         Log::Command => logging.without_time().init(),
-        Log::Server(LogForm::Text) => logging.init(),
+        Log::Server(LogForm::Text) if io::stderr().is_terminal() => logging.init(),
+        Log::Server(LogForm::Text) => logging.event_format(log::Line).init(),
         Log::Server(LogForm::Json) => logging.json().flatten_event(true).init(),
     }
 }

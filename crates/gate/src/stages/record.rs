@@ -135,7 +135,7 @@ impl OpenEntry {
             return Ok(());
         }
         if !self.is_large() {
-            return self.hand_over(self.intent()).await;
+            return self.hand_over(Box::new(self.intent())).await;
         }
         // In a task of its own: whoever waits here may go away, and it is written all the same, before the outcome.
         let (done, written) = watch::channel(());
@@ -149,9 +149,10 @@ impl OpenEntry {
         task.await.map_err(ToolError::internal)?
     }
 
-    async fn hand_over(&self, intent: JournalRecord) -> Result<(), ToolError> {
+    async fn hand_over(&self, intent: Box<Intent>) -> Result<(), ToolError> {
         let effects = self.learnt.now().effects;
         self.handed_over.store(true, Ordering::Relaxed);
+        let intent = JournalRecord::Intent(intent);
         let written = self.shared.journal.append(vec![intent], durability(effects)).await;
         // What the journal did not take is written with the outcome, if that is.
         self.handed_over.store(written.is_ok(), Ordering::Relaxed);
@@ -168,22 +169,25 @@ impl OpenEntry {
         let intent = match self.handed_over.load(Ordering::Relaxed) {
             true => None,
             false if self.is_large() => Some(self.large_intent().await?),
-            false => Some(self.intent()),
+            false => Some(Box::new(self.intent())),
         };
         // From here on it is the journal's to write, whether anybody waits for it or not.
         self.closed.store(true, Ordering::Relaxed);
-        let (records, durability) = self.ending_records(intent, result);
-        self.shared.journal.append(records, durability).await.map_err(ToolError::internal)
+        let (record, durability) = self.last_record(intent, result);
+        self.shared.journal.append(vec![record], durability).await.map_err(ToolError::internal)
     }
 
-    fn ending_records(
+    /// What has no intent yet had no effect either.
+    fn last_record(
         &self,
-        intent: Option<JournalRecord>,
+        intent: Option<Box<Intent>>,
         result: &ToolResult,
-    ) -> (Vec<JournalRecord>, Durability) {
-        let effects = if intent.is_none() { self.learnt.now().effects } else { Effects::NONE };
-        let ending = JournalRecord::Outcome(Box::new(self.ending(result)));
-        (intent.into_iter().chain([ending]).collect(), durability(effects))
+    ) -> (JournalRecord, Durability) {
+        let ending = Box::new(self.ending(result));
+        match intent {
+            Some(intent) => (JournalRecord::Call(intent, ending), durability(Effects::NONE)),
+            None => (JournalRecord::Outcome(ending), durability(self.learnt.now().effects)),
+        }
     }
 
     fn is_large(&self) -> bool {
@@ -191,18 +195,18 @@ impl OpenEntry {
     }
 
     /// The intent. Looking for secrets in much text takes a while, and other calls must not wait for it.
-    async fn large_intent(self: &Arc<Self>) -> Result<JournalRecord, ToolError> {
+    async fn large_intent(self: &Arc<Self>) -> Result<Box<Intent>, ToolError> {
         let entry = self.clone();
-        let made = tokio::task::spawn_blocking(move || entry.intent());
+        let made = tokio::task::spawn_blocking(move || Box::new(entry.intent()));
         made.await.map_err(ToolError::internal)
     }
 
-    fn intent(&self) -> JournalRecord {
+    fn intent(&self) -> Intent {
         let learnt = self.learnt.now().clone();
         let settings = self.shared.settings.load();
         let redactor = &settings.redactor;
         let decision = learnt.decision;
-        JournalRecord::Intent(Box::new(Intent {
+        Intent {
             call: self.call,
             provider_call_id: self.provider_call_id.clone(),
             message_id: self.message_id.clone(),
@@ -216,7 +220,7 @@ impl OpenEntry {
             rule: decision.as_ref().map(|d| d.rule.clone()).unwrap_or_default(),
             reason: decision.map(|d| redactor.text(&d.reason).into_owned()).unwrap_or_default(),
             started: self.learnt.started_at(),
-        }))
+        }
     }
 
     fn ending(&self, result: &ToolResult) -> Ending {
@@ -269,9 +273,9 @@ impl Drop for OpenEntry {
         }
         self.live.end();
         let handed_over = self.handed_over.swap(true, Ordering::Relaxed);
-        let intent = (!handed_over).then(|| self.intent());
-        let (records, durability) = self.ending_records(intent, &Err(ToolError::Cancelled));
-        if let Err(error) = self.shared.journal.append_blocking(records, durability) {
+        let intent = (!handed_over).then(|| Box::new(self.intent()));
+        let (record, durability) = self.last_record(intent, &Err(ToolError::Cancelled));
+        if let Err(error) = self.shared.journal.append_blocking(vec![record], durability) {
             // The intent stays, and shows as interrupted when the next process starts.
             tracing::error!(call = %self.call, %error, "the outcome could not be recorded");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tool::{Caller, Capability, Digest, Plan, ToolError, ToolResult};
 
 use super::contain::caught;
@@ -73,7 +73,8 @@ pub(crate) fn plan(
     let disk = info.uses.contains(&Capability::Files).then(|| shared.world.disk(caller));
     let disk = disk.transpose()?;
     let identity = disk.as_ref().map_or("", |disk| disk.identity());
-    let exact = json!([&*info.name, info.version, identity, args]).to_string();
+    let exact = serde_json::to_string(&(&*info.name, &info.version, identity, &args));
+    let exact = exact.map_err(ToolError::internal)?;
     let planned = Planned::new(Arc::new(args), Digest::of(exact), Arc::new(plan), prepared);
     Ok(match disk {
         Some(disk) => planned.within(disk.folder()),

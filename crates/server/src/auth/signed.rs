@@ -113,10 +113,14 @@ impl Signed {
 
     /// Who answers, grants or takes back, as a person and not through an agent.
     pub(crate) fn person(&self) -> Caller {
+        self.acting("person", MAIN)
+    }
+
+    fn acting(&self, agent: &str, session: &str) -> Caller {
         Caller {
             user: self.user().into(),
-            agent: "person".into(),
-            session: MAIN.into(),
+            agent: agent.into(),
+            session: session.into(),
             sender: None,
             channel: Some(CHANNEL.into()),
             provider: None,
@@ -178,8 +182,7 @@ impl Signed {
             return Err(Problem::new(Kind::Forbidden, message));
         }
         self.check_agent(config, agent)?;
-        let session = session.unwrap_or(MAIN).into();
-        Ok(Caller { agent: agent.into(), session, ..self.person() })
+        Ok(self.acting(agent, session.unwrap_or(MAIN)))
     }
 
     /// Refuses an agent that does not exist: nothing limits what it may do.

@@ -117,6 +117,9 @@ impl Tools {
     /// Who may answer for the owner about a call of their own: the owner's clients, if the owner said so
     /// of the token, and programs that the owner starts themselves.
     fn note_client(&self, context: &Context, call: tool::CallId) -> Option<Noted> {
+        if !context.client.info.shows_forms() {
+            return None;
+        }
         let trusted = context.signed.as_ref().is_none_or(|signed| signed.may(Scope::Elicit));
         let owner = context.caller.role == Role::Owner;
         (trusted && owner).then(|| self.events.asking().note(call, context.client.clone()))

@@ -214,7 +214,7 @@ impl Chain {
         match &draft.body {
             Body::Record(Record::Intent(intent)) => drop(self.open.insert(intent.call)),
             Body::Record(Record::Outcome(ending)) => drop(self.open.remove(&ending.call)),
-            Body::Record(Record::Change { .. }) | Body::Erasure { .. } => {}
+            Body::Record(Record::Call(..) | Record::Change { .. }) | Body::Erasure { .. } => {}
         }
     }
 }
@@ -231,4 +231,4 @@ impl Drop for Chain {
 // A call without an outcome may still have to be rolled back.
 const ERASE: &str = "UPDATE records AS r SET content = NULL
     WHERE r.at < ?1 AND r.seq >= ?2 AND r.seq < ?3 AND r.content IS NOT NULL AND EXISTS
-        (SELECT 1 FROM records AS o WHERE o.call_id = r.call_id AND o.kind = 'outcome')";
+        (SELECT 1 FROM records AS o WHERE o.call_id = r.call_id AND o.kind IN ('outcome', 'call'))";

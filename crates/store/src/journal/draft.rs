@@ -3,11 +3,7 @@
 use serde_json::json;
 use tool::Digest;
 
-use super::{
-    Ending, Intent, Record,
-    large::{bounded, bounded_text},
-    row::Texts,
-};
+use super::{Ending, Intent, Record, large::Payload, row::Texts};
 use crate::{StoreError, names, time::micros};
 
 /// A record, encoded where no lock is held.
@@ -38,6 +34,11 @@ impl Draft {
                 (*call, None, json!({ "changes": changes }).to_string())
             }
             Record::Outcome(ending) => (ending.call, Some(ending.effects), ending_payload(ending)?),
+            Record::Call(intent, ending) => {
+                let effects =
+                    if ending.effects.is_empty() { intent.effects } else { ending.effects };
+                (intent.call, Some(effects), call_payload(intent, ending)?)
+            }
         };
         let effects = effects.map(|effects| serde_json::to_string(&effects)).transpose()?;
         Ok(Self {
@@ -69,10 +70,12 @@ impl Draft {
         match &self.body {
             Body::Record(Record::Intent(intent)) => (micros(intent.started), None),
             Body::Record(Record::Change { .. }) => (0, None),
-            Body::Record(Record::Outcome(ending)) => (
-                micros(ending.finished),
-                Some(i64::try_from(ending.duration_ms).unwrap_or(i64::MAX)),
-            ),
+            Body::Record(Record::Outcome(ending)) => {
+                (micros(ending.finished), Some(duration(ending)))
+            }
+            Body::Record(Record::Call(intent, ending)) => {
+                (micros(intent.started), Some(duration(ending)))
+            }
             Body::Erasure { before } => (*before, None),
         }
     }
@@ -85,6 +88,17 @@ impl Draft {
             Body::Record(Record::Intent(intent)) => intent_texts(intent, &known),
             Body::Record(Record::Change { .. }) => Texts { kind: "change", ..known },
             Body::Record(Record::Outcome(ending)) => ending_texts(ending, &known),
+            Body::Record(Record::Call(intent, ending)) => {
+                let intent = intent_texts(intent, &known);
+                let ending = ending_texts(ending, &intent);
+                let said = |later: &'a str, before| if later.is_empty() { before } else { later };
+                Texts {
+                    kind: "call",
+                    decision: said(ending.decision, intent.decision),
+                    rule: said(ending.rule, intent.rule),
+                    ..ending
+                }
+            }
             Body::Erasure { .. } => Texts { kind: "erasure", ..known },
         }
     }
@@ -124,20 +138,30 @@ fn ending_texts<'a>(ending: &'a Ending, known: &Texts<'a>) -> Texts<'a> {
     }
 }
 
-// Assembled as text, so that large arguments are not copied. The keys are in alphabetical order:
-// compact JSON with sorted keys gives the digest again.
+fn duration(ending: &Ending) -> i64 {
+    i64::try_from(ending.duration_ms).unwrap_or(i64::MAX)
+}
+
 fn intent_payload(intent: &Intent) -> Result<String, StoreError> {
-    let (input, plan) = (bounded(&intent.input)?, bounded(&intent.plan)?);
-    let reason = bounded_text(Some(&intent.reason))?;
-    let workspace = serde_json::to_string(&intent.workspace)?;
-    Ok(format!(r#"{{"input":{input},"plan":{plan},"reason":{reason},"workspace":{workspace}}}"#))
+    let payload = Payload::default().value("input", &intent.input)?.value("plan", &intent.plan)?;
+    let payload = payload.text("reason", Some(&intent.reason))?;
+    payload.whole("workspace", &intent.workspace)?.done()
 }
 
 fn ending_payload(ending: &Ending) -> Result<String, StoreError> {
-    let (changed, output) = (bounded(&ending.changed)?, bounded(&ending.output)?);
-    let detail = bounded_text(ending.detail.as_deref())?;
-    let message = bounded_text(ending.message.as_deref())?;
-    Ok(format!(
-        r#"{{"changed":{changed},"detail":{detail},"message":{message},"output":{output}}}"#
-    ))
+    let payload = Payload::default().value("changed", &ending.changed)?;
+    let payload = payload.text("detail", ending.detail.as_deref())?;
+    let payload = payload.text("message", ending.message.as_deref())?;
+    payload.value("output", &ending.output)?.done()
+}
+
+/// All keys of both.
+fn call_payload(intent: &Intent, ending: &Ending) -> Result<String, StoreError> {
+    let payload = Payload::default().value("changed", &ending.changed)?;
+    let payload = payload.text("detail", ending.detail.as_deref())?;
+    let payload = payload.value("input", &intent.input)?;
+    let payload = payload.text("message", ending.message.as_deref())?;
+    let payload = payload.value("output", &ending.output)?.value("plan", &intent.plan)?;
+    let payload = payload.text("reason", Some(&intent.reason))?;
+    payload.whole("workspace", &intent.workspace)?.done()
 }

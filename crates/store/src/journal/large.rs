@@ -13,21 +13,52 @@ const MAX_VALUE: usize = 256 * 1024;
 /// How much of it can still be read.
 const HEAD_CHARS: usize = 200;
 
-/// The JSON of `value`, in which anything large is `{"$large": {"bytes", "sha256", "head"}}`.
-pub(super) fn bounded(value: &Value) -> Result<String, StoreError> {
-    capped(serde_json::to_string(&Bounded(value))?)
-}
+/// A payload: an object in JSON, in which anything large is `{"$large": {"bytes", "sha256", "head"}}`. Written key by key,
+/// so that large arguments are not copied, and in alphabetical order: compact JSON with sorted keys gives its digest again.
+#[derive(Debug, Default)]
+pub(super) struct Payload(Vec<u8>);
 
-/// The same for a text that may be absent.
-pub(super) fn bounded_text(text: Option<&str>) -> Result<String, StoreError> {
-    Ok(serde_json::to_string(&text.map(BoundedText))?)
-}
-
-fn capped(json: String) -> Result<String, StoreError> {
-    if json.len() <= MAX_VALUE {
-        return Ok(json);
+impl Payload {
+    /// With a value.
+    pub(super) fn value(self, key: &str, value: &Value) -> Result<Self, StoreError> {
+        let Self(mut json) = self.key(key);
+        let start = json.len();
+        serde_json::to_writer(&mut json, &Bounded(value))?;
+        if json.len() - start > MAX_VALUE {
+            let long = String::from_utf8_lossy(json.get(start..).unwrap_or_default());
+            let marker = serde_json::to_vec(&marker(&long))?;
+            json.truncate(start);
+            json.extend(marker);
+        }
+        Ok(Self(json))
     }
-    Ok(serde_json::to_string(&marker(&json))?)
+
+    /// With a text that may be absent.
+    pub(super) fn text(self, key: &str, text: Option<&str>) -> Result<Self, StoreError> {
+        self.whole(key, text.map(BoundedText))
+    }
+
+    /// With something that is never large.
+    pub(super) fn whole(self, key: &str, value: impl Serialize) -> Result<Self, StoreError> {
+        let Self(mut json) = self.key(key);
+        serde_json::to_writer(&mut json, &value)?;
+        Ok(Self(json))
+    }
+
+    /// All of it.
+    pub(super) fn done(self) -> Result<String, StoreError> {
+        let Self(mut json) = self;
+        json.extend(if json.is_empty() { "{}" } else { "}" }.bytes());
+        String::from_utf8(json).map_err(|error| StoreError::Damaged(error.to_string()))
+    }
+
+    fn key(self, key: &str) -> Self {
+        let Self(mut json) = self;
+        for part in [if json.is_empty() { "{\"" } else { ",\"" }, key, "\":"] {
+            json.extend_from_slice(part.as_bytes());
+        }
+        Self(json)
+    }
 }
 
 fn marker(text: &str) -> Value {
@@ -67,8 +98,22 @@ impl Serialize for BoundedText<'_> {
 mod tests {
     use super::*;
 
+    fn written(value: &Value) -> String {
+        Payload::default().value("a", value).unwrap().done().unwrap()
+    }
+
     fn stored(value: &Value) -> Value {
-        serde_json::from_str(&bounded(value).unwrap()).unwrap()
+        serde_json::from_str::<Value>(&written(value)).unwrap()["a"].take()
+    }
+
+    #[test]
+    fn a_payload_is_compact_json_with_sorted_keys() {
+        assert_eq!(Payload::default().done().unwrap(), "{}");
+        let payload = Payload::default().value("a", &json!({"c": [1], "b": null})).unwrap();
+        let payload = payload.text("b", None).unwrap().text("c", Some("\"")).unwrap();
+        let json = payload.whole("d", [1, 2]).unwrap().done().unwrap();
+        assert_eq!(json, r#"{"a":{"b":null,"c":[1]},"b":null,"c":"\"","d":[1,2]}"#);
+        assert_eq!(json.parse::<Value>().unwrap().to_string(), json);
     }
 
     #[test]
@@ -104,7 +149,7 @@ mod tests {
     #[test]
     fn many_small_strings_are_bounded_together() {
         let value = json!(vec!["x".repeat(MAX_TEXT); 1_000]);
-        assert!(bounded(&value).unwrap().len() < 1_000);
+        assert!(written(&value).len() < 1_000);
         assert!(stored(&value)["$large"]["bytes"].as_u64().unwrap() > 4_000_000);
     }
 }

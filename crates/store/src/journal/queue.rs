@@ -32,6 +32,8 @@ pub(super) struct Queue(Mutex<State>);
 struct State {
     waiting: Group,
     has_leader: bool,
+    /// How many there were in the last group.
+    last: usize,
 }
 
 /// Records that are committed together, and who waits for them.
@@ -54,10 +56,18 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).waiting.0.len()
     }
 
+    /// How many there were in the last group.
+    pub(super) fn last(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).last
+    }
+
     /// Takes the group. Whoever joins from now on needs a new leader.
     pub(super) fn take(&self) -> Group {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.has_leader = false;
+        if !state.waiting.is_empty() {
+            state.last = state.waiting.0.len();
+        }
         std::mem::take(&mut state.waiting)
     }
 }

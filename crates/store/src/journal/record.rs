@@ -22,6 +22,8 @@ pub enum Record {
     },
     /// A call ended.
     Outcome(Box<Ending>),
+    /// A call ended of which nothing was recorded before.
+    Call(Box<Intent>, Box<Ending>),
 }
 
 impl Record {
@@ -31,6 +33,7 @@ impl Record {
             Self::Intent(intent) => is_large(&intent.input),
             Self::Change { changes, .. } => changes.len() > MANY,
             Self::Outcome(ending) => is_large(&ending.output),
+            Self::Call(intent, ending) => is_large(&intent.input) || is_large(&ending.output),
         }
     }
 }

@@ -11,7 +11,8 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use crate::{StoreError, folder::private_file};
 
 /// What each format has that the one before it has not; the last is the one this code reads and writes.
-const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema_2.sql")];
+const STEPS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 /// A write-ahead log that grew beyond this is cut when it is used anew.
 const MAX_LOG_BYTES: i64 = 16 * 1024 * 1024;
 

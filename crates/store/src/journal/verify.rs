@@ -56,7 +56,8 @@ impl Inner {
             Some(bad) => Some(bad),
             None => checkpoint.map_or(Ok(None), |checkpoint| compare(&reader, checkpoint))?,
         };
-        let sql = "SELECT count(*) FILTER (WHERE kind = 'intent'), count(*) FROM records";
+        let sql =
+            "SELECT count(*) FILTER (WHERE kind IN ('intent', 'call')), count(*) FROM records";
         let (entries, records) =
             reader.query_row(sql, [], |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))))?;
         Ok(Verification { entries, records, ok: first_bad.is_none(), first_bad })

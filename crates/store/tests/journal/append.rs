@@ -239,14 +239,20 @@ async fn a_null_journal_keeps_nothing() {
 
 #[tokio::test]
 async fn a_journal_of_an_older_format_is_taken_over() {
-    let setup = Setup::new();
-    let (journal, call) = (setup.journal(), setup.call());
-    journal.append(vec![intent(call)], Disk).await.unwrap();
-    drop(journal);
-    setup.tamper("DROP INDEX records_by_user; PRAGMA user_version = 1");
-    let journal = setup.journal();
-    assert!(journal.entry(call).unwrap().is_some());
-    assert!(journal.verify(None).unwrap().ok);
+    let second = "CREATE INDEX records_by_user ON records (user)";
+    for (made, format) in [("", 1), (second, 2)] {
+        let setup = Setup::new();
+        let (journal, call) = (setup.journal(), setup.call());
+        journal.append(vec![intent(call)], Disk).await.unwrap();
+        drop(journal);
+        setup.tamper(&format!(
+            "DROP INDEX records_by_user; {made}; DROP VIEW tool_calls;
+             CREATE VIEW tool_calls AS SELECT 1; PRAGMA user_version = {format}"
+        ));
+        let journal = setup.journal();
+        assert!(journal.entry(call).unwrap().is_some(), "{format}");
+        assert_eq!(journal.verify(None).unwrap().first_bad, None, "{format}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use store::{Durability::Process, Filter, Status};
 
-use crate::helper::{Setup, at, change, failed, intent, intent_with, outcome};
+use crate::helper::{Setup, at, change, failed, intent, intent_with, outcome, whole};
 
 #[test]
 fn an_entry_has_the_columns_people_expect() {
@@ -100,6 +100,39 @@ fn a_call_stands_as_its_records_say() {
 }
 
 #[test]
+fn a_call_that_is_recorded_when_it_is_over_has_one_record_that_says_the_same() {
+    let setup = Setup::new();
+    let journal = setup.journal();
+    setup.time.set(1_000_001);
+    for ended in [outcome, |call| failed(call, "timeout"), |call| failed(call, "interrupted")] {
+        let [two, one] = [setup.call(), setup.call()];
+        journal.append_blocking(vec![intent(two), ended(two)], Process).unwrap();
+        journal.append_blocking(vec![whole(intent(one), ended(one))], Process).unwrap();
+        let [two, one] = [two, one].map(|call| journal.entry(call).unwrap().unwrap());
+        assert_eq!(one, store::Entry { id: one.id, ..two });
+    }
+    let verified = journal.verify(None).unwrap();
+    assert_eq!((verified.entries, verified.records, verified.ok), (6, 9, true));
+    let counted = journal.counts(at(0), (None, None)).unwrap();
+    let counted: Vec<_> = counted.into_iter().map(|(_, count)| count).collect();
+    assert_eq!(counted, [2, 2, 0, 2]);
+    setup.tamper("UPDATE records SET status = 'success' WHERE seq = 6");
+    assert_eq!(journal.verify(None).unwrap().first_bad.unwrap().seq, 6);
+}
+
+#[test]
+fn nobody_looks_after_a_call_that_was_over_when_it_was_recorded() {
+    let setup = Setup::new();
+    let (journal, dead) = (setup.journal(), setup.journal());
+    let [over, open] = [setup.call(), setup.call()];
+    dead.append_blocking(vec![whole(intent(over), outcome(over)), intent(open)], Process).unwrap();
+    drop(dead);
+    let abandoned = journal.abandoned().unwrap();
+    let calls = abandoned.iter().flat_map(|writer| &writer.calls);
+    assert_eq!(calls.map(|call| call.call).collect::<Vec<_>>(), [open]);
+}
+
+#[test]
 fn entries_are_filtered() {
     let setup = Setup::new();
     let journal = setup.journal();
@@ -152,8 +185,11 @@ fn erased_payloads_are_gone_and_the_chain_still_verifies() {
     journal.append_blocking(vec![intent(calls[1]), change(calls[1])], Process).unwrap();
     setup.time.set(2_000_000);
     journal.append_blocking(vec![intent(calls[2]), outcome(calls[2])], Process).unwrap();
+    setup.time.set(1_000_000);
+    let one = setup.call();
+    journal.append_blocking(vec![whole(marked(one), outcome(one))], Process).unwrap();
 
-    assert_eq!(journal.prune_payloads(at(1_500_000)).unwrap(), 3);
+    assert_eq!(journal.prune_payloads(at(1_500_000)).unwrap(), 4);
     assert_eq!(journal.prune_payloads(at(1_500_000)).unwrap(), 0);
     assert_eq!(journal.verify(None).unwrap().first_bad, None);
     let entry = journal.entry(calls[0]).unwrap().unwrap();

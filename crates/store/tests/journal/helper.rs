@@ -115,6 +115,15 @@ pub(crate) fn intent_with(call: CallId, input: Value) -> Record {
     }))
 }
 
+/// What both say, in one record.
+pub(crate) fn whole(intent: Record, outcome: Record) -> Record {
+    let made = match (intent, outcome) {
+        (Record::Intent(intent), Record::Outcome(ending)) => Some(Record::Call(intent, ending)),
+        _ => None,
+    };
+    made.unwrap()
+}
+
 pub(crate) fn change(call: CallId) -> Record {
     Record::Change { call, changes: vec![created("a.txt")] }
 }

@@ -36,6 +36,7 @@ impl Tool for GetCurrentTime {
         parameter_aliases: &[("format", "style")],
         timeout: Duration::from_secs(5),
         repeatable: true,
+        light: true,
         ..Info::DEFAULT
     };
 
