@@ -3,14 +3,16 @@
 use std::{collections::BTreeSet, thread, time::Duration};
 
 use scripted::{Reply, Request};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::helper::{INTERRUPTED, Talk};
+use crate::helper::{ASKED, INTERRUPTED, Talk};
 
 /// So many calls are made before the conversation ends.
-const CALLS: usize = 40;
+const CALLS: usize = 80;
 /// So often the server is killed at most.
 const KILLS: u64 = 12;
+
+const DONE: &str = "All done.";
 
 /// The next call is that of the number of results the model has seen.
 fn next(request: &Request) -> Reply {
@@ -18,7 +20,7 @@ fn next(request: &Request) -> Reply {
     let results =
         messages.into_iter().flatten().filter(|message| message["role"] == "tool").count();
     if results >= CALLS {
-        return Reply::text("All done.");
+        return Reply::text(DONE);
     }
     Reply::call("exec", json!({"command": format!("echo {results} >> ran.txt")}))
 }
@@ -37,7 +39,7 @@ async fn nothing_runs_twice_whenever_it_dies() {
             break;
         }
     }
-    assert_eq!(talk.answer(), "All done.");
+    assert_eq!(talk.answer(), DONE);
     let ran = talk.file("ran.txt");
     let numbers: Vec<usize> = ran.lines().map(|line| line.parse().unwrap()).collect();
     let once: BTreeSet<_> = numbers.iter().copied().collect();
@@ -56,10 +58,10 @@ async fn nothing_runs_twice_whenever_it_dies() {
             assert!(did_run, "{number}: {text}");
         }
     }
-    assert_eq!(user_messages(told), 1);
+    // It is said anew only after it was answered, however fast that was.
+    let said = |role: &str, text: &str| {
+        told.iter().filter(|one| one["role"] == role && one["content"] == text).count()
+    };
+    assert_eq!(said("user", ASKED), 1 + said("assistant", DONE), "{told:#?}");
     talk.is_in_order();
-}
-
-fn user_messages(told: &[Value]) -> usize {
-    told.iter().filter(|message| message["role"] == "user").count()
 }
