@@ -65,11 +65,10 @@ impl Metrics {
     /// A call has its outcome.
     pub(crate) fn finished(&self, tool: Option<&str>, error: Option<&ToolError>, took: Duration) {
         let mut tools = lock(&self.tools);
-        let name = tool.unwrap_or(UNKNOWN);
-        let known = tools.contains_key(name) || tools.len() < MOST_TOOLS;
-        let name = if known { name } else { OTHER };
+        let mut name = tool.unwrap_or(UNKNOWN);
         if !tools.contains_key(name) {
-            tools.insert(name.to_owned(), OfTool::default());
+            name = if tools.len() < MOST_TOOLS { name } else { OTHER };
+            tools.entry(name.to_owned()).or_default();
         }
         let Some(of_tool) = tools.get_mut(name) else { return };
         let status = error.map_or("success", ToolError::kind);

@@ -148,7 +148,11 @@ impl Seen {
 
 /// What happened last, and who is told what happens.
 #[derive(Debug)]
-pub(super) struct Hub(Mutex<Inner>);
+pub(super) struct Hub {
+    inner: Mutex<Inner>,
+    /// Whether anybody has ever been told.
+    watched: AtomicBool,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -183,7 +187,7 @@ impl Hub {
     pub(super) fn new(now: SystemTime) -> Self {
         let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let last = u64::try_from(since.as_micros()).unwrap_or_default();
-        Self(Mutex::new(Inner {
+        let inner = Inner {
             last,
             before: last,
             kept: VecDeque::new(),
@@ -191,7 +195,14 @@ impl Hub {
             readers: 0,
             everything: BTreeMap::new(),
             users: BTreeMap::new(),
-        }))
+        };
+        Self { inner: Mutex::new(inner), watched: AtomicBool::new(false) }
+    }
+
+    /// Whether anybody has ever been told of anything. Until then nobody can come back who wants to know what they
+    /// missed.
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// Keeps an event and tells whoever sees it.
@@ -238,7 +249,7 @@ impl Hub {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -286,6 +297,7 @@ pub(crate) struct Subscription {
 impl Subscription {
     pub(super) fn new(events: Arc<Events>, hears: Hears, queue: Queue, seen: Seen) -> Self {
         let mut inner = events.hub.lock();
+        events.hub.watched.store(true, Ordering::Relaxed);
         let (last, since) = (inner.last, seen.since.unwrap_or(inner.last));
         // An id from the future was given by another server, or before the clock was set back.
         let lost = since < inner.before || since > last;

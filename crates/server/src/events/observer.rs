@@ -12,6 +12,9 @@ impl Observer for Events {
     fn started(&self, call: Started<'_>) {
         let Started { call: id, caller, name, cancel } = call;
         self.running.begin(id, caller, cancel);
+        if !self.hub.is_watched() {
+            return;
+        }
         let said = Said::CallStarted { call: id, caller: caller.clone(), tool: name.to_owned() };
         self.tell_said(kind::CALL_STARTED, who(caller), said);
     }
@@ -21,6 +24,9 @@ impl Observer for Events {
         self.running.end(id);
         let error = result.as_ref().err();
         self.metrics.finished(tool.map(|tool| &**tool), error, took);
+        if !self.hub.is_watched() {
+            return;
+        }
         let finished = CallFinished {
             call: id,
             caller: caller.clone(),
