@@ -243,6 +243,10 @@ async fn who_comes_back_too_late_is_told_that_something_is_lost() {
     let site = Site::new().await;
     site.look_at_the_clock(&site.owner).await;
     let mut socket = site.socket(&site.owner).await;
+    let subscribed = socket.get("events.subscribe", json!({"since": 1})).await;
+    assert_eq!((&subscribed["lost"], &subscribed["missed"]), (&json!(true), &json!(0)));
+    site.look_at_the_clock(&site.owner).await;
+    let mut socket = site.socket(&site.owner).await;
     let last = socket.get("events.subscribe", json!({})).await["event_id"].as_u64().unwrap();
     for (since, lost, missed) in
         [(1, true, 2), (last + 1_000_000, true, 2), (last, false, 0), (last - 1, false, 1)]
