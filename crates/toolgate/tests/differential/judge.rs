@@ -24,7 +24,7 @@ use sandbox::{
 };
 use tempfile::TempDir;
 
-use crate::room::{RECORD, Room, UNIT};
+use crate::room::{BREAK, RECORD, Room, UNIT};
 
 /// What bash ran for one line.
 #[derive(Debug)]
@@ -147,7 +147,8 @@ impl Judge {
     fn records(&self, log: &[u8]) -> Vec<Ran> {
         let text = String::from_utf8_lossy(log);
         let read = |record: &str| {
-            let mut words = record.strip_suffix(UNIT)?.split(UNIT).map(str::to_owned);
+            let mut words =
+                record.strip_suffix(UNIT)?.split(UNIT).map(|word| word.replace(BREAK, "\n"));
             let line: usize = words.next()?.parse().ok()?;
             let mut words: Vec<_> = words.collect();
             let folders = self.room.work().join("folders");

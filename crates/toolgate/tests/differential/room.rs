@@ -27,6 +27,8 @@ const LOCALES: &[&str] = &["/usr/lib/locale/C.utf8", "/usr/lib/locale/C.UTF-8"];
 /// Between words, and behind what ran.
 pub(crate) const UNIT: char = '\u{1f}';
 pub(crate) const RECORD: char = '\u{1e}';
+/// In place of a line break: bash writes line by line, and several at once would write into each other.
+pub(crate) const BREAK: char = '\u{1d}';
 
 /// Writes a record down. Which line it belongs to is said by a limit that nothing uses, because a
 /// limit is handed on whatever becomes of variables, folders and descriptors.
@@ -34,6 +36,7 @@ const WRITE: &str = r#"#!@REAL@/bash -p
 mapfile -t limits </proc/self/limits
 id=(${limits[11]#Max file locks})
 printf -v record '%s\037' "${id[0]}" "$0" "$@"
+record=${record//$'\n'/$'\035'}
 printf '%s\036' "$record" >>"@LOG@"
 "#;
 
@@ -52,6 +55,7 @@ const HANDLER: &str = r#"
 command_not_found_handle() {
     local record
     builtin printf -v record '%s\037' "$_ID" "$@"
+    record=${record//$'\n'/$'\035'}
     builtin printf '%s\036' "$record" >>"@LOG@"
     [[ $1 != [d-f]* ]]
 }
