@@ -15,7 +15,7 @@ use crate::underway::Work;
 
 /// Work that takes longer is slow.
 const QUICK: Duration = Duration::from_millis(5);
-/// More at once are not looked after; for each of them a timer is set.
+/// More at once are not looked after: for each of them a timer is set, or it leaves at once.
 const MOST: usize = 10_000;
 
 /// Calls back those whose work may be slow, all together, a moment after the first of them asked for it: one timer

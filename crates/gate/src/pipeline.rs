@@ -33,8 +33,8 @@ impl Next<'_> {
     }
 }
 
-/// Runs the tool, unless it is a light one in a task of its own: one that never yields cannot keep its own deadline
-/// from being noticed.
+/// Runs the tool in a task of its own, so that one that never yields cannot keep its own deadline from being
+/// noticed. A light one needs none.
 async fn run_tool(call: Box<Call>) -> ToolResult {
     let Call { planned: Some(planned), context: Some(context), tool, .. } = *call else {
         return Err(ToolError::denied("gate", "permit", "no stage gave this call its handles"));
