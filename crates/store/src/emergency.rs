@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError,
-    folder::{FolderLock, private_file, sync_folder},
+    folder::{FolderLock, LockedFile, private_file, sync_folder},
     time::{read_shown, shown},
 };
 
@@ -113,9 +113,8 @@ impl EmergencyFile {
     /// everything is stopped. May block.
     pub fn say(&self, new: Option<&Emergency>) -> Result<(), StoreError> {
         let (path, content) = (path(&self.data), content(new)?);
-        let file = private_file(&path)?;
         // Its own lock: who sets up the data folder must not keep anybody from stopping it.
-        file.lock().map_err(StoreError::io(&path))?;
+        let file = LockedFile::lock(private_file(&path)?).map_err(StoreError::io(&path))?;
         if matches!(new, Some(Emergency::Override { .. }))
             && !matches!(read_all(&file, &self.data), Ok(None | Some(Emergency::Override { .. })))
         {

@@ -1,8 +1,9 @@
 //! The data folder: nobody but its owner may look into it.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions, TryLockError},
     io,
+    ops::Deref,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
@@ -12,8 +13,7 @@ use crate::StoreError;
 /// Held while files of the data folder are set up or claimed, so that processes do it one by one.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    // Closing the file ends the lock.
-    _file: File,
+    _file: LockedFile,
 }
 
 impl FolderLock {
@@ -21,8 +21,47 @@ impl FolderLock {
     pub(crate) fn take(data: &Path) -> Result<Self, StoreError> {
         private_folder(data)?;
         let file = private_file(&data.join("setup.lock"))?;
-        file.lock().map_err(StoreError::io(data))?;
+        let file = LockedFile::lock(file).map_err(StoreError::io(data))?;
         Ok(Self { _file: file })
+    }
+}
+
+/// A file with an exclusive lock, which ends when this is dropped or the process dies.
+///
+/// Closing the descriptor is not enough: a child that is being started has a copy of it until it executes
+/// its program, and the lock would last until then. Unlocking ends it for every copy.
+#[derive(Debug)]
+pub(crate) struct LockedFile(File);
+
+impl LockedFile {
+    /// Waits for the lock. May block.
+    pub(crate) fn lock(file: File) -> io::Result<Self> {
+        file.lock()?;
+        Ok(Self(file))
+    }
+
+    /// Takes the lock if it is free.
+    pub(crate) fn try_lock(file: File) -> io::Result<Option<Self>> {
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Deref for LockedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing the file right after this ends the lock too, if later.
+        let _ = self.0.unlock();
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use crate::{
     StoreError,
-    folder::{FolderLock, private_file, private_folder, sync_folder},
+    folder::{FolderLock, LockedFile, private_file, private_folder, sync_folder},
 };
 
 /// The file of one writer. It stays locked as long as the writer lives.
@@ -19,8 +19,7 @@ pub(super) struct WriterFile {
     path: PathBuf,
     /// The last record before this writer came; its own are after it.
     after: i64,
-    // Closing the file ends the lock; the kernel does so when the process dies.
-    _file: File,
+    _file: LockedFile,
 }
 
 impl WriterFile {
@@ -34,9 +33,8 @@ impl WriterFile {
     ) -> Result<Self, StoreError> {
         private_folder(&writers(data))?;
         let path = writers(data).join(format!("{id}.lock"));
-        let mut file = private_file(&path)?;
-        let ready = file.lock().and_then(|()| write!(file, "{after}"));
-        ready.map_err(StoreError::io(&path))?;
+        let file = LockedFile::lock(private_file(&path)?).map_err(StoreError::io(&path))?;
+        write!(&*file, "{after}").map_err(StoreError::io(&path))?;
         Ok(Self { id, path, after, _file: file })
     }
 
@@ -55,16 +53,14 @@ impl WriterFile {
 
     fn claim(path: PathBuf) -> Result<Option<Self>, StoreError> {
         let id = path.file_stem().and_then(OsStr::to_str).unwrap_or_default().to_owned();
-        let file = private_file(&path)?;
-        match file.try_lock() {
-            Ok(()) => {
-                // If a power cut took the number, all records are looked at.
-                let after = fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
-                Ok(Some(Self { id, path, after: after.unwrap_or(0), _file: file }))
-            }
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(StoreError::Io { path, source }),
-        }
+        let Some(file) =
+            LockedFile::try_lock(private_file(&path)?).map_err(StoreError::io(&path))?
+        else {
+            return Ok(None);
+        };
+        // If a power cut took the number, all records are looked at.
+        let after = fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
+        Ok(Some(Self { id, path, after: after.unwrap_or(0), _file: file }))
     }
 
     pub(super) fn id(&self) -> &str {
@@ -100,11 +96,7 @@ pub(super) fn lives(data: &Path, id: &str) -> Result<bool, StoreError> {
     let _lock = FolderLock::take(data)?;
     let path = writers(data).join(format!("{id}.lock"));
     let Ok(file) = File::open(&path) else { return Ok(false) };
-    match file.try_lock() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(source)) => Err(StoreError::Io { path, source }),
-    }
+    Ok(LockedFile::try_lock(file).map_err(StoreError::io(path))?.is_none())
 }
 
 fn writers(data: &Path) -> PathBuf {

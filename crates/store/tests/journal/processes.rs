@@ -6,7 +6,11 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -141,4 +145,28 @@ fn whoever_looks_at_calls_and_whoever_looks_for_dead_writers_do_not_wait_for_eac
     for _ in looks {
         heard.recv_timeout(Duration::from_mins(1)).unwrap();
     }
+}
+
+/// A process that is being started has copies of all descriptors until it executes its program, and with
+/// them the locks. A lock that was given up must be free all the same.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "processes that hold copies of descriptors")]
+fn locks_are_released_while_another_process_is_being_started() {
+    let setup = Setup::new();
+    let (journal, dead) = (setup.journal(), setup.journal());
+    dead.append_blocking(vec![intent(setup.call())], Process).unwrap();
+    drop(dead);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    Command::new("/bin/true").status().unwrap();
+                }
+            });
+        }
+        let found: Vec<_> = (0..1_000).map(|_| journal.abandoned().unwrap().len()).collect();
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(found, vec![1; 1_000]);
+    });
 }
