@@ -45,6 +45,7 @@ mod trust;
 mod turn;
 mod underway;
 mod undo;
+mod unrecorded;
 mod validate;
 mod views;
 

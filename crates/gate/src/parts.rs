@@ -11,7 +11,7 @@ use crate::{
     approver::Approver, at_once::Soon, cache::Cache, definition::RegistryError, emergency::Alarm,
     hook::Hook, observer::Observer, permissions::Permissions, questions::Questions, rates::Rates,
     redactor::Redactor, refusals::Refusals, registry::Registry, settings::Settings, shared::Shared,
-    trust::Trust, views::Views,
+    trust::Trust, unrecorded::Unrecorded, views::Views,
 };
 
 /// What a gate is put together from.
@@ -63,6 +63,7 @@ impl Parts {
             questions: Questions::default(),
             rates: Rates::default(),
             refusals: Refusals::default(),
+            unrecorded: Unrecorded::default(),
             slots: Arc::default(),
             soon: Soon::default(),
         })

@@ -21,6 +21,7 @@ use crate::{
     settings::Settings,
     slots::Slots,
     trust::Trust,
+    unrecorded::{self, Unrecorded},
     views::{View, Views, generation},
 };
 
@@ -45,6 +46,7 @@ pub struct Shared {
     pub(crate) questions: Questions,
     pub(crate) rates: Rates,
     pub(crate) refusals: Refusals,
+    pub(crate) unrecorded: Unrecorded,
     pub(crate) slots: Arc<Slots>,
     pub(crate) cache: Cache,
     pub(crate) soon: Soon,
@@ -59,5 +61,11 @@ impl Shared {
     /// The generation that every view has now, whosever it is.
     pub(crate) fn generation(&self) -> u64 {
         generation(self.settings.load().generation, &self.registry.snapshot())
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        unrecorded::flush_now(self);
     }
 }

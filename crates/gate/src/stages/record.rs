@@ -20,10 +20,12 @@ use crate::{
     outcome::meta,
     pipeline::{Next, Stage},
     shared::Shared,
+    unrecorded,
 };
 
 /// Records an intent before the call and an outcome after it, refusals included. A member who is refused too
-/// often is refused before anything is looked at, and that is not recorded.
+/// often is refused before anything is looked at; the journal then has one entry for many calls, with
+/// their number.
 #[derive(Debug)]
 pub(crate) struct Record(pub(crate) Arc<Shared>);
 
@@ -32,8 +34,11 @@ impl Stage for Record {
 
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let rate = self.0.settings.load().refusal_rate(&call.caller);
-        if let Some(rate) = rate {
-            self.0.refusals.admit(&call.caller.user, rate)?;
+        if let Some(rate) = rate
+            && let Err(error) = self.0.refusals.admit(&call.caller.user, rate)
+        {
+            unrecorded::count(&self.0, &call, rate);
+            return Err(error);
         }
         let entry = Arc::new(OpenEntry::new(&self.0, &call));
         call.entry = Some(entry.clone());

@@ -87,6 +87,52 @@ async fn refusals_of_a_member_are_recorded_at_the_rate_of_their_calls() {
 }
 
 #[tokio::test]
+async fn refusals_without_a_record_are_counted_in_the_journal() {
+    let config = "limits.rate_per_user = '3/h'";
+    let setup = Setup::with(With { config, ..With::default() });
+    tries(&setup, "bo", ("nonesuch", 20)).await;
+    for n in 0..10 {
+        tries(&setup, "bo", (&format!("name{n}"), 1)).await;
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let counted = loop {
+        let entries = setup.entries().into_iter();
+        let counted: Vec<_> =
+            entries.filter(|entry| !entry.output["unrecorded_calls"].is_null()).collect();
+        if !counted.is_empty() || Instant::now() > deadline {
+            break counted;
+        }
+        sleep(Duration::from_millis(100)).await;
+    };
+    let mut found: Vec<_> = counted
+        .iter()
+        .map(|entry| (entry.tool_name.as_str(), entry.output["unrecorded_calls"].as_u64().unwrap()))
+        .collect();
+    found.sort_unstable();
+    // Names are the caller's to choose, so only the first few are told apart.
+    assert_eq!(found, [("*", 7), ("name0", 1), ("name1", 1), ("name2", 1), ("nonesuch", 17)]);
+    let of_name = counted.iter().find(|entry| entry.tool_name == "nonesuch").unwrap();
+    assert_eq!((&*of_name.user_id, of_name.error_type.as_deref()), ("bo", Some("rate_limited")));
+    let message = of_name.message.as_str().unwrap();
+    assert!(message.starts_with("17 calls of `nonesuch` refused without a record"), "{message}");
+    assert!(of_name.output["first"].as_str().unwrap() <= of_name.output["last"].as_str().unwrap());
+    assert_eq!(setup.gate.journal().verify(None).unwrap().first_bad, None);
+}
+
+#[tokio::test]
+async fn refusals_without_a_record_are_counted_also_when_the_gate_ends() {
+    let config = "limits.rate_per_user = '3/h'";
+    let setup = Setup::with(With { config, ..With::default() });
+    tries(&setup, "bo", ("nonesuch", 8)).await;
+    let journal = setup.gate.journal().clone();
+    drop(setup.gate);
+    let counted = |entry: &store::Entry| entry.output["unrecorded_calls"].as_u64();
+    let found: Vec<_> =
+        journal.entries(&store::Filter::default()).unwrap().iter().filter_map(counted).collect();
+    assert_eq!(found, [5]);
+}
+
+#[tokio::test]
 async fn whatever_a_member_changed_is_recorded_however_often_they_are_refused() {
     let config = "limits.rate_per_user = '4/h'";
     let setup = Setup::with(With { config, ..With::default() });
