@@ -5,7 +5,7 @@ use tool::{Caller, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
 
 use crate::{
     Decision, Verdict, is_credential,
-    shell::{Judgement, Known, Needs, Network, harmless, needs},
+    shell::{Judgement, Known, Needs, Network, harmless, needs, outside_doubt},
 };
 
 /// Fills in what a call leaves to configuration, before anybody looks at its plan, and how a command
@@ -95,10 +95,13 @@ fn steps(run: &Run, known: Known<'_>) -> Result<Vec<Step>, String> {
     }
     match harmless(command, known) {
         Judgement::Not(reason) => Err(reason),
-        Judgement::Harmless(how) => match how.missing() {
-            Some(program) => Err(format!("`{program}` is in no trusted folder")),
-            None => Ok(how.steps),
-        },
+        Judgement::Harmless(how) => {
+            if let Some(program) = how.missing() {
+                return Err(format!("`{program}` is in no trusted folder"));
+            }
+            let doubt = (*place == Some(Place::Host)).then(|| outside_doubt(command, known));
+            doubt.flatten().map_or(Ok(how.steps), Err)
+        }
     }
 }
 

@@ -417,6 +417,26 @@ mod tests {
         }
     }
 
+    /// On the host nothing holds a program that does more than its entry says.
+    #[test]
+    fn programs_with_a_language_are_asked_about_on_the_host() {
+        for line in
+            ["awk '{print $1}' a", "sed -n 1p a", "find . -name a", "jq . a", "ps -e -o args", "df"]
+        {
+            for (security, expected) in [
+                ("paranoid", "deny exec.paranoid"),
+                ("safe-bin", "ask exec.safe_bin"),
+                ("full", "ask smart.act"),
+            ] {
+                let config = format!("exec.security = '{security}'");
+                let run = Run::new(line);
+                assert_eq!(decided(&config, &run), "allow exec.harmless", "{line}");
+                let config = format!("{config}\nexec.host = 'host'");
+                assert_eq!(decided(&config, &run), expected, "{line}");
+            }
+        }
+    }
+
     /// The same line, run in another way, is like any other command.
     #[test]
     fn harmless_is_a_plain_call_in_the_workspace() {

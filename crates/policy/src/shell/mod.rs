@@ -26,7 +26,7 @@ mod wrappers;
 pub use analysis::{
     Analysis, Assignment, Command, Joined, Opaque, Redirection, Value, Within, Word,
 };
-pub use harmless::{Entry, Harmless, Judgement, Known, Operands, harmless, is_bare};
+pub use harmless::{Entry, Harmless, Judgement, Known, Operands, harmless, is_bare, outside_doubt};
 pub use needs::{Needs, Network, needs};
 pub use parse::analyse;
 pub use safe_bins::{SafeList, check_safe_bins};

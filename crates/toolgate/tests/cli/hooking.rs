@@ -349,6 +349,16 @@ fn a_command_is_decided_as_on_the_host_and_only_what_is_harmless_as_written_runs
             ("ps aux | wc -l", "ask"),
             ("df -h .", "ask"),
             ("uname -a", "allow"),
+            // Nothing holds a program with a language there.
+            ("awk 'BEGIN{x = /\"/; system(\"touch PWNED\"); y = /\"/}'", "ask"),
+            ("awk '{print $1}' a.txt", "ask"),
+            ("sed -n 1p a.txt", "ask"),
+            ("find . -name a.txt", "ask"),
+            ("jq . a.txt", "ask"),
+            // The shell may be zsh, which expands more than bash.
+            ("cat =ls", "ask"),
+            ("cat ^a", "ask"),
+            ("cat a~b", "ask"),
             ("ls $(touch PWNED)", "ask"),
             // Harmless only because Toolgate switches off what a repository names.
             ("git status", "ask"),

@@ -192,6 +192,11 @@ impl Entry {
         self
     }
 
+    /// Whether the operator added it.
+    pub(super) const fn is_added(&self) -> bool {
+        matches!(self.name, Cow::Owned(_))
+    }
+
     /// The options of this entry.
     pub(super) fn options(&self) -> impl Iterator<Item = Known<'_>> {
         self.options.split_whitespace().map(Known::new)

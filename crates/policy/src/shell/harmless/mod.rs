@@ -6,6 +6,7 @@
 mod cd;
 mod entry;
 mod options;
+mod outside;
 mod path;
 mod plain;
 mod steps;
@@ -18,6 +19,7 @@ use super::{Analysis, Command, Joined, analyse};
 use self::plain::{Pipeline, Plain};
 
 pub use entry::{Entry, Operands};
+pub use outside::outside_doubt;
 pub use steps::Harmless;
 
 /// Each program of a pipeline has a sandbox of its own.
@@ -51,7 +53,7 @@ impl std::fmt::Debug for Known<'_> {
 
 /// Whether `line` is known to be harmless, and how it is executed then.
 pub fn harmless(line: &str, known: Known<'_>) -> Judgement {
-    match judge(line, known) {
+    match judge_plain(line, known) {
         Ok(harmless) => Judgement::Harmless(harmless),
         Err(reason) => Judgement::Not(reason),
     }
@@ -65,7 +67,8 @@ pub fn is_bare(line: &str, known: Known<'_>) -> bool {
     commands.peek().is_some() && commands.all(|one| table::is_bare(&one.words, known))
 }
 
-fn judge(line: &str, known: Known<'_>) -> Result<Harmless, String> {
+/// Judges a line of plain commands.
+fn judge_plain(line: &str, known: Known<'_>) -> Result<Harmless, String> {
     let commands = match analyse(line) {
         Analysis::Commands(commands) => commands,
         Analysis::Opaque(opaque) => return Err(format!("it cannot be taken apart: {opaque}")),

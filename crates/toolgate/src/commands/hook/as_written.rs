@@ -18,7 +18,11 @@ use tool::{Action, Argv, Inlet, Run, Step};
 /// says; a shell does none of that.
 pub(super) fn doubt(run: &Run, exec: &Exec, root: &Path) -> Option<String> {
     if !run.is_harmless() {
-        return Some("it is not known to be harmless".to_owned());
+        let why = if run.doubt.is_empty() { "it is not known to be harmless" } else { &run.doubt };
+        return Some(why.to_owned());
+    }
+    if !reads_alike(&run.command) {
+        return Some("other shells than bash read it in another way".to_owned());
     }
     if run.steps.iter().any(|step| matches!(step.action, Action::Enter(_))) {
         return Some("it goes to another folder first".to_owned());
@@ -37,9 +41,6 @@ fn doubt_of(argv: &Argv, run: &Run, root: &Path) -> Option<String> {
     if judged.is_none() || found(name, root) != judged {
         return Some(format!("`{name}` may be another program there"));
     }
-    if let Some(why) = doubt_there(words) {
-        return Some(why.to_owned());
-    }
     let input = if let Inlet::File(file) = &streams.input { Some(file.clone()) } else { None };
     let words: Vec<_> = words.iter().cloned().chain(input).collect();
     if let Err(error) = services::refuse_outside(root, &run.cwd, &words) {
@@ -53,23 +54,31 @@ fn doubt_of(argv: &Argv, run: &Run, root: &Path) -> Option<String> {
     Some(format!("`{secret}` may hold credentials"))
 }
 
-/// What is harmless with our small environment, among processes and mounts of its own, or where links lead
-/// nowhere else, and not there.
-fn doubt_there(words: &[String]) -> Option<&'static str> {
-    let (program, arguments) = words.split_first()?;
-    let follows = |word: &String| {
-        word.starts_with("--de")
-            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['H', 'L']))
-    };
-    match Path::new(program).file_name()?.to_str()? {
-        // Where a share is mounted from may name its user, and even the password.
-        "df" => Some("it shows all that is mounted on this machine"),
-        "env" | "printenv" => Some("it shows all of your environment"),
-        "ls" if arguments.iter().any(follows) => Some("it follows links"),
-        // Whoever gave a program a secret as an argument gave it to `ps`.
-        "ps" => Some("it shows the command lines of all that runs on this machine"),
-        _ => None,
+/// Whether zsh and fish read a line as bash does. They expand more: `=ls`, `^a`, `a~b`, `(a)`. The
+/// agent's shell is not known, so outside quotes only characters that mean the same to all are let
+/// through.
+fn reads_alike(line: &str) -> bool {
+    let (mut quote, mut before) = (None, ' ');
+    for letter in line.chars() {
+        let alike = match quote {
+            // A backslash means something to fish in single quotes, and an exclamation mark to
+            // others in double ones.
+            Some('\'') => letter != '\\',
+            Some(_) => !matches!(letter, '\\' | '!' | '$' | '`'),
+            None if matches!(letter, '=') => !matches!(before, ' ' | '|' | ';' | '&'),
+            None => letter.is_ascii_alphanumeric() || "'\" _./,:@%+-|;&<>\n".contains(letter),
+        };
+        if !alike {
+            return false;
+        }
+        quote = match (quote, letter) {
+            (None, '\'' | '"') => Some(letter),
+            (Some(open), letter) if open == letter => None,
+            (quote, _) => quote,
+        };
+        before = letter;
     }
+    true
 }
 
 /// The program that a shell would start, by the `PATH` of whoever asks. A program may start others by their
@@ -90,4 +99,33 @@ fn found(name: &str, root: &Path) -> Option<PathBuf> {
     };
     let file = folders.into_iter().map(|folder| folder.join(name)).find(runs)?;
     fs::canonicalize(file).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reads_alike;
+
+    #[test]
+    fn what_only_some_shells_expand_is_found() {
+        for (line, expected) in [
+            ("ls -la src/a.rs | wc -l", true),
+            ("cut -d= -f1 a 2>/dev/null", true),
+            ("grep 'a(b|^c)' x && echo \"a b\"", true),
+            ("sort --key=2 a; uniq -c", true),
+            ("cat =ls", false),
+            ("cat a|=ls", false),
+            ("cat ^a", false),
+            ("cat a^b", false),
+            ("cat a~b", false),
+            ("cat a#b", false),
+            ("cat a\\ b", false),
+            ("cat {a,b}", false),
+            ("cat a(b)", false),
+            ("cat a[1]", false),
+            ("echo \"a!b\"", false),
+            ("echo 'a\\' b'", false),
+        ] {
+            assert_eq!(reads_alike(line), expected, "{line}");
+        }
+    }
 }

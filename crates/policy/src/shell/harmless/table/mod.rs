@@ -17,7 +17,7 @@ mod versions;
 
 use tool::{Argv, Streams};
 
-use super::{Entry, Known, options};
+use super::{Entry, Known, options, outside::OUTSIDE};
 
 /// What runs what a shell has itself.
 const SHELL: &str = "bash";
@@ -45,10 +45,7 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
         return Err("a command is missing".to_owned());
     };
     let name = named(program, known)?;
-    // Git has options of its own before the subcommand; these two change nothing.
-    let quiet = |word: &&String| name == "git" && matches!(word.as_str(), "--no-pager" | "-P");
-    let skipped = arguments.iter().take_while(quiet).count();
-    let arguments = arguments.get(skipped..).unwrap_or_default();
+    let arguments = without_quiet(name, arguments);
     let mut reasons = Vec::new();
     for entry in entries(name, arguments, known) {
         match executed(entry, name, arguments) {
@@ -87,6 +84,24 @@ pub(super) fn is_bare(words: &[String], known: Known<'_>) -> bool {
             && entry.builtin.is_none()
             && entry.folder.is_none()
     })
+}
+
+/// Why the command `words`, harmless in the sandbox, is not harmless outside of it.
+pub(super) fn outside_doubt(words: &[String], known: Known<'_>) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let name = named(program, known).unwrap_or(program);
+    let arguments = without_quiet(name, arguments);
+    let entry = entries(name, arguments, known)
+        .find(|entry| executed(entry, name, arguments).is_ok())
+        .filter(|entry| entry.is_added() || OUTSIDE.contains(&entry.name.as_ref()));
+    entry.is_none().then(|| format!("`{name}` is harmless in the sandbox only"))
+}
+
+/// Git has options of its own before the subcommand; these two change nothing.
+fn without_quiet<'a>(name: &str, arguments: &'a [String]) -> &'a [String] {
+    let quiet = |word: &&String| name == "git" && matches!(word.as_str(), "--no-pager" | "-P");
+    let skipped = arguments.iter().take_while(quiet).count();
+    arguments.get(skipped..).unwrap_or_default()
 }
 
 /// The name of the program; one with a folder must be in a trusted one.
