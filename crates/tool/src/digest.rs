@@ -43,9 +43,137 @@ impl Digest {
         }
     }
 
+    /// Names the content of a file: the SHA-256 hash up to 4 MiB, a hash over the hashes of its
+    /// blocks beyond. Runs of zeros count by their length alone, so that the holes of a large sparse
+    /// file need not be read; see [`ContentHasher`].
+    pub fn of_content(bytes: impl AsRef<[u8]>) -> Self {
+        let mut hasher = ContentHasher::default();
+        hasher.update(bytes.as_ref());
+        hasher.finish().0
+    }
+
     /// The raw hash.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+/// Content up to this size has its plain SHA-256 hash.
+const MAX_PLAIN_BYTES: usize = 4 << 20;
+const BLOCK_BYTES: usize = 64 << 10;
+const ZERO_BLOCK: &[u8] = &[0; BLOCK_BYTES];
+
+/// Computes [`Digest::of_content`] piece by piece.
+///
+/// ```
+/// use tool::{ContentHasher, Digest};
+///
+/// let mut hasher = ContentHasher::default();
+/// hasher.update(b"head");
+/// hasher.zeros(10 << 20);
+/// let mut content = b"head".to_vec();
+/// content.resize(4 + (10 << 20), 0);
+/// assert_eq!(hasher.finish(), (Digest::of_content(&content), content.len() as u64));
+/// ```
+#[derive(Debug, Default)]
+pub struct ContentHasher {
+    /// The content while it is short, later its last, incomplete block.
+    pending: Vec<u8>,
+    blocks: Option<Blocks>,
+    bytes: u64,
+}
+
+/// The hashes of the blocks so far.
+#[derive(Debug, Default)]
+struct Blocks {
+    hash: Sha256,
+    /// Blocks of zeros since the last other one.
+    zeros: u64,
+}
+
+impl ContentHasher {
+    /// Adds what comes next.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        let Some(blocks) = &mut self.blocks else {
+            self.pending.extend_from_slice(bytes);
+            if self.pending.len() > MAX_PLAIN_BYTES {
+                let mut blocks = Blocks::default();
+                let rest = blocks.add_all(&self.pending);
+                self.pending.drain(..rest);
+                self.pending.shrink_to(BLOCK_BYTES);
+                self.blocks = Some(blocks);
+            }
+            return;
+        };
+        let missing = (BLOCK_BYTES - self.pending.len()).min(bytes.len());
+        let (first, bytes) = bytes.split_at_checked(missing).unwrap_or((bytes, &[]));
+        self.pending.extend_from_slice(first);
+        if self.pending.len() < BLOCK_BYTES {
+            return;
+        }
+        blocks.add(&self.pending);
+        let whole = blocks.add_all(bytes);
+        self.pending.clear();
+        self.pending.extend_from_slice(bytes.get(whole..).unwrap_or_default());
+    }
+
+    /// Adds `count` zeros.
+    pub fn zeros(&mut self, mut count: u64) {
+        while count > 0 {
+            if let Some(blocks) = &mut self.blocks
+                && self.pending.is_empty()
+            {
+                let whole = count / BLOCK_BYTES as u64;
+                blocks.zeros += whole;
+                self.bytes += whole * BLOCK_BYTES as u64;
+                count %= BLOCK_BYTES as u64;
+            }
+            let missing = BLOCK_BYTES - self.pending.len() % BLOCK_BYTES;
+            let some = usize::try_from(count).unwrap_or(usize::MAX).min(missing);
+            self.update(ZERO_BLOCK.get(..some).unwrap_or_default());
+            count -= some as u64;
+        }
+    }
+
+    /// The digest, and how many bytes there were.
+    pub fn finish(self) -> (Digest, u64) {
+        let Self { pending, blocks, bytes } = self;
+        let Some(mut blocks) = blocks else { return (Digest::of(pending), bytes) };
+        if !pending.is_empty() {
+            blocks.add(&pending);
+        }
+        blocks.end_zeros();
+        blocks.hash.update(bytes.to_le_bytes());
+        (Digest(blocks.hash.finalize().into()), bytes)
+    }
+}
+
+impl Blocks {
+    /// Adds every whole block of `bytes`. Says how many bytes that were.
+    fn add_all(&mut self, bytes: &[u8]) -> usize {
+        let blocks = bytes.chunks_exact(BLOCK_BYTES);
+        let rest = blocks.remainder().len();
+        blocks.for_each(|block| self.add(block));
+        bytes.len() - rest
+    }
+
+    fn add(&mut self, block: &[u8]) {
+        if block == ZERO_BLOCK {
+            self.zeros += 1;
+            return;
+        }
+        self.end_zeros();
+        self.hash.update([1]);
+        self.hash.update(Sha256::digest(block));
+    }
+
+    fn end_zeros(&mut self) {
+        if self.zeros > 0 {
+            self.hash.update([0]);
+            self.hash.update(self.zeros.to_le_bytes());
+            self.zeros = 0;
+        }
     }
 }
 

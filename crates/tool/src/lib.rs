@@ -63,7 +63,7 @@ pub use change::{
 pub use clock::Clock;
 pub use config_change::ConfigChange;
 pub use context::{ContextParts, ToolContext};
-pub use digest::Digest;
+pub use digest::{ContentHasher, Digest};
 pub use due_date::DueDate;
 pub use effect::{Effect, Effects};
 pub use error::{Problem, Source, ToolError};
@@ -104,4 +104,4 @@ pub use tasks::{
 };
 pub use tool::{AnyTool, BoxFuture, Prepared, Tool, ToolResult, Typed};
 pub use updates::{UpdateSink, Updates};
-pub use walk::{Ignored, Visit, Walk, WalkEntry};
+pub use walk::{Ignored, Visit, Walk, WalkEntry, brace_depth};

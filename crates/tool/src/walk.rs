@@ -41,3 +41,18 @@ pub trait WalkEntry {
 
 /// Looks at each entry, on several threads at once; `Break` ends the walk.
 pub type Visit<'a> = &'a (dyn Fn(&dyn WalkEntry) -> ControlFlow<()> + Sync);
+
+/// How deep the braces of a glob pattern are nested, at most. Libraries for globs recurse into them,
+/// so a pattern or an ignore file with many could end the process.
+pub fn brace_depth(pattern: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in pattern.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}

@@ -66,5 +66,5 @@ fn names(digest: Digest) -> (String, String) {
 fn read(mut file: &std::fs::File, digest: Digest, bytes: u64) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     file.by_ref().take(bytes.saturating_add(1)).read_to_end(&mut content).ok()?;
-    (Digest::of(&content) == digest).then_some(content)
+    (Digest::of_content(&content) == digest).then_some(content)
 }

@@ -5,11 +5,14 @@ use std::io;
 use rustix::io::Errno;
 use tool::{FilePath, ToolError};
 
-use crate::beneath::NOT_REGULAR;
+use crate::{beneath::NOT_REGULAR, tree::TooDeep};
 
 /// Says what went wrong with reading `path`; the errno stays with the operator.
 pub(crate) fn reading(path: &FilePath, source: impl Into<io::Error>) -> ToolError {
-    let source = source.into();
+    let source = match refused(source.into()) {
+        Ok(refused) => return refused,
+        Err(source) => source,
+    };
     match Errno::from_io_error(&source) {
         Some(Errno::NOENT | Errno::NOTDIR) => ToolError::not_found(path),
         Some(errno) => misplaced(path, errno).unwrap_or_else(|| failed("read", path, source)),
@@ -19,13 +22,21 @@ pub(crate) fn reading(path: &FilePath, source: impl Into<io::Error>) -> ToolErro
 
 /// Says what went wrong with changing `path`.
 pub(crate) fn writing(path: &FilePath, source: impl Into<io::Error>) -> ToolError {
-    let source = source.into();
+    let source = match refused(source.into()) {
+        Ok(refused) => return refused,
+        Err(source) => source,
+    };
     match Errno::from_io_error(&source) {
         Some(Errno::NOTDIR) => ToolError::path(path, "is beneath a file, not a folder"),
         Some(Errno::NOENT | Errno::EXIST | Errno::STALE) => changed_since(path),
         Some(errno) => misplaced(path, errno).unwrap_or_else(|| failed("write", path, source)),
         None => failed("write", path, source),
     }
+}
+
+/// A refusal that travelled through code that knows only I/O errors.
+fn refused(error: io::Error) -> Result<ToolError, io::Error> {
+    error.downcast::<ToolError>()
 }
 
 /// Somebody else was faster.
@@ -57,7 +68,12 @@ fn failed(what: &str, path: &FilePath, source: io::Error) -> ToolError {
         Some(Errno::ACCESS | Errno::PERM) => "permission denied".to_owned(),
         Some(Errno::MFILE | Errno::NFILE) => "too many files are open".to_owned(),
         Some(Errno::IO) => "the disk reports an error".to_owned(),
+        _ if is_too_deep(&source) => source.to_string(),
         _ => source.kind().to_string(),
     };
     ToolError::failed_by(format!("cannot {what} `{path}`: {why}"), source)
+}
+
+fn is_too_deep(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<TooDeep>())
 }

@@ -69,7 +69,7 @@ impl World {
         };
         let (blobs, trees, artifacts, locks) = stores().map_err(failed)?;
         let protected = Protected::new(&protected);
-        sweep_abandoned(&data, clock.now());
+        sweep_abandoned(&data);
         sweep_copies(&data, clock.now());
         let common = Common {
             data,

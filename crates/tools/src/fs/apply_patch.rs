@@ -136,7 +136,7 @@ async fn update(
     let (bytes, stat) = ctx.files().read(path, MAX_FILE_BYTES).await?;
     let path = path.clone();
     ctx.blocking(move |live| {
-        let expect = Expect::Content(Digest::of(&bytes));
+        let expect = Expect::Content(Digest::of_content(&bytes));
         let mode = stat.mode & 0o777;
         if hunks.is_empty() {
             return Ok((expect, bytes, mode));

@@ -120,7 +120,7 @@ fn prepare(
     bytes: Vec<u8>,
     replaced: impl FnOnce(&str) -> Result<(String, usize), String>,
 ) -> Result<(FileChange, Edited), ToolError> {
-    let expect = Expect::Content(Digest::of(&bytes));
+    let expect = Expect::Content(Digest::of_content(&bytes));
     let before = Text::decode(path, bytes)?;
     let (after, replacements) = replaced(before.as_str())
         .map_err(|problem| ToolError::failed(format!("cannot edit `{path}`: {problem}")))?;

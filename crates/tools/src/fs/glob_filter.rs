@@ -1,7 +1,10 @@
 //! Paths that fit a pattern.
 
 use globset::{GlobBuilder, GlobMatcher};
-use tool::FilePath;
+use tool::{FilePath, brace_depth};
+
+/// The glob library recurses into nested braces.
+const MAX_BRACE_DEPTH: usize = 32;
 
 /// A pattern for paths beneath a folder.
 #[derive(Debug, Clone)]
@@ -17,6 +20,9 @@ impl GlobFilter {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         if pattern.starts_with('/') {
             return Err("must be relative; give the folder as `path`".to_owned());
+        }
+        if brace_depth(pattern) > MAX_BRACE_DEPTH {
+            return Err(format!("has braces nested more than {MAX_BRACE_DEPTH} deep"));
         }
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
@@ -44,6 +50,14 @@ impl GlobFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refuses_braces_nested_without_end() {
+        let pattern = format!("{}a{}", "{".repeat(100_000), "}".repeat(100_000));
+        let refused = GlobFilter::new(&pattern, &FilePath::root()).unwrap_err();
+        assert_eq!(refused, "has braces nested more than 32 deep");
+        assert!(GlobFilter::new("*.{a,{b,c}}", &FilePath::root()).is_ok());
+    }
 
     #[test]
     fn a_star_stays_within_a_folder() {

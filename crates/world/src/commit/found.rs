@@ -177,7 +177,8 @@ fn find_file(
         return Err(too_large(path, bytes, max_bytes));
     }
     let bytes = content.len() as u64;
-    let state = FileState::File { digest: Digest::of(&content), bytes, mode: stat.st_mode & MODE };
+    let state =
+        FileState::File { digest: Digest::of_content(&content), bytes, mode: stat.st_mode & MODE };
     Ok(Found { state, content, seen: Some(Seen::of(&stat)) })
 }
 

@@ -337,7 +337,7 @@ fn changed(
             return Err(ToolError::path(&target.path, "is a link"));
         }
         (New::File { bytes, mode }, FileState::File { digest, mode: old, bytes: _ }) => {
-            mode.is_none_or(|mode| mode == *old) && tool::Digest::of(bytes) == *digest
+            mode.is_none_or(|mode| mode == *old) && tool::Digest::of_content(bytes) == *digest
         }
         (New::Link(to), FileState::Link { target }) => to == target,
         (New::Moved(moved), before) => moved.state == *before,

@@ -20,6 +20,11 @@ use crate::{
     workspace::{Located, Workspace},
 };
 
+/// A temp file lies in a folder that was opened by its path at once. The kernel takes paths of 4,096
+/// bytes, each name takes at least two of them, so no temp file lies deeper than this. Without a
+/// bound, time would grow with the square of the depth.
+const MAX_DEPTH: usize = 2_048;
+
 /// Removes every temp file of the call and says how many there were. A temp file waits in a folder
 /// above the file it is for.
 pub(super) fn sweep(workspace: &Workspace, unfinished: Unfinished<'_>) -> Result<usize, ToolError> {
@@ -85,7 +90,7 @@ fn beneath(
         }
         ControlFlow::Continue(())
     };
-    let how = Walk { depth: usize::MAX, ignored: Ignored::Shown, threads: 1 };
+    let how = Walk { depth: MAX_DEPTH, ignored: Ignored::Shown, threads: 1 };
     walk(start, how, &Live::default(), &look)?;
     Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

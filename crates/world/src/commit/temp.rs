@@ -109,7 +109,7 @@ impl Temp {
         }
         file.sync_all()?;
         let mode = fstat(&file)?.st_mode & MODE;
-        Ok(FileState::File { digest: Digest::of(bytes), bytes: bytes.len() as u64, mode })
+        Ok(FileState::File { digest: Digest::of_content(bytes), bytes: bytes.len() as u64, mode })
     }
 }
 

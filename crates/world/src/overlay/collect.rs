@@ -23,7 +23,9 @@ use crate::{
     beneath::{Links, open_folder},
     commit::{Content, Moment, Moved, Since, Wanted},
     problem,
-    tree::{Hashing, Visited, hash, names, remove, visit},
+    tree::{
+        Hashing, MAX_DEPTH, TooDeep, Visited, check_depth, hash, hash_file, names, remove, visit,
+    },
     workspace::Workspace,
 };
 
@@ -94,6 +96,10 @@ impl<'a> Collector<'a> {
         inner: &Path,
     ) -> Result<(), ToolError> {
         self.live.check()?;
+        if inner.iter().count() > MAX_DEPTH {
+            let top = inner.iter().next().unwrap_or_default().to_string_lossy();
+            return Err(problem::reading(&FilePath::new(&top), TooDeep));
+        }
         for name in names(upper).map_err(ToolError::internal)? {
             let Ok(text) = std::str::from_utf8(&name) else {
                 let shown = inner.join(String::from_utf8_lossy(&name).as_ref());
@@ -153,8 +159,8 @@ impl<'a> Collector<'a> {
         }
         let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
-        let (digest, bytes) = Digest::of_reader(File::from(file)).map_err(failed)?;
-        if !is_still(entry, digest, bytes) {
+        let (digest, bytes) = hash_file(&File::from(file), self.live).map_err(failed)?;
+        if !is_still(entry, (digest, bytes), self.live)? {
             self.lose_one(entry);
         }
         self.keep(entry, entry.moved(FileState::File { digest, bytes, mode }));
@@ -202,7 +208,7 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         let folder = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
-        self.tidy(&folder, &entry.inner).map_err(failed)?;
+        self.tidy(&folder, &entry.inner, 0).map_err(failed)?;
         let mut hashing = Hashing { live: self.live, visit: &mut |_| Ok(()) };
         let hashed = hash(&folder, &mut hashing).map_err(failed)?;
         self.want(entry, entry.moved(hashed.into()));
@@ -210,7 +216,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes out of a new folder what must not come out of a sandbox.
-    fn tidy(&mut self, folder: &OwnedFd, inner: &Path) -> io::Result<()> {
+    fn tidy(&mut self, folder: &OwnedFd, inner: &Path, depth: usize) -> io::Result<()> {
+        check_depth(depth)?;
         self.live.check().map_err(io::Error::other)?;
         for name in names(folder)? {
             let inner = inner.join(String::from_utf8_lossy(&name).as_ref());
@@ -230,7 +237,7 @@ impl<'a> Collector<'a> {
                 Kind::File => drop(open_tidy(folder, &name, &stat)?),
                 Kind::Folder => {
                     let inside = open_tidy(folder, &name, &stat)?;
-                    self.tidy(&inside, &inner)?;
+                    self.tidy(&inside, &inner, depth + 1)?;
                 }
                 Kind::Link => {}
             }
@@ -352,13 +359,18 @@ impl<'a> Collector<'a> {
 }
 
 /// Whether a file has the content it had: some programs touch what they do not change.
-fn is_still(entry: &Entry<'_>, digest: Digest, bytes: u64) -> bool {
+fn is_still(
+    entry: &Entry<'_>,
+    (digest, bytes): (Digest, u64),
+    live: &Live,
+) -> Result<bool, ToolError> {
     let size = entry.beneath.as_ref().and_then(|stat| u64::try_from(stat.st_size).ok());
     let lower = entry.lower.filter(|_| size == Some(bytes) && entry.lies_on(Kind::File));
     let opened = lower.and_then(|lower| open_any(lower, entry.name).ok());
-    opened.is_some_and(|file| {
-        Digest::of_reader(File::from(file)).is_ok_and(|(before, _)| before == digest)
-    })
+    live.check()?;
+    Ok(opened.is_some_and(|file| {
+        hash_file(&File::from(file), live).is_ok_and(|(before, _)| before == digest)
+    }))
 }
 
 fn open_any(folder: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {

@@ -1,6 +1,6 @@
 //! The folders of an overlay on the disk.
 
-use std::{os::fd::OwnedFd, sync::Arc, time::SystemTime};
+use std::{os::fd::OwnedFd, sync::Arc};
 
 use rustix::{
     fs::{
@@ -39,13 +39,10 @@ impl Layers {
         let parent = parent(workspace).map_err(|errno| impossible(workspace, errno))?;
         let name = call.to_string();
         let make = || {
-            mkdirat(&parent, &name, Mode::RWXU)?;
-            let folder = open_folder(&parent, &*name, Links::Refused)?;
+            let folder = make_locked(&parent, &name)?;
             for inner in ["upper", "work"] {
                 mkdirat(&folder, inner, Mode::RWXU)?;
             }
-            // Whoever finds it without anybody who holds it may remove it.
-            flock(&folder, FlockOperation::NonBlockingLockShared)?;
             // The upper folder stands for the workspace itself, whose mode it gets.
             let made = Moment::of(&fstat(&folder)?);
             Ok((folder, made))
@@ -82,22 +79,47 @@ impl Drop for Layers {
     }
 }
 
-/// Removes what nobody holds any more: the last ones of a process that was killed.
-pub(crate) fn sweep_abandoned(data: &Data, now: SystemTime) {
-    // One that is just being made is not held yet.
-    const NEW: u64 = 60;
-    let Ok(parent) = data.folder(IN_DATA) else { return };
-    let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-    for name in names(&parent).unwrap_or_default() {
-        let is_abandoned = || {
-            let folder = open_folder(&parent, name.as_slice(), Links::Refused)?;
-            let made = u64::try_from(fstat(&folder)?.st_ctime).unwrap_or(0);
-            flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
-            Ok::<_, Errno>(now.abs_diff(made) > NEW)
+/// Makes a folder and locks it: a folder that no process has locked is swept.
+fn make_locked(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    // Another process may sweep it before it is locked; that is rare, and hardly happens twice.
+    const TRIES: usize = 16;
+    for _ in 0..TRIES {
+        match mkdirat(parent, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        let folder = match open_folder(parent, name, Links::Refused) {
+            Err(Errno::NOENT) => continue,
+            opened => opened?,
         };
-        if is_abandoned() == Ok(true) {
-            // What is still in the way then is no more than some space on the disk.
-            let _ = remove(&parent, name.as_slice());
+        match flock(&folder, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) => continue,
+            locked => locked?,
+        }
+        if fstat(&folder)?.st_nlink > 0 {
+            return Ok(folder);
+        }
+    }
+    Err(Errno::WOULDBLOCK)
+}
+
+/// Removes the overlays of processes that died: those that no process has locked.
+pub(crate) fn sweep_abandoned(data: &Data) {
+    if let Ok(parent) = data.folder(IN_DATA) {
+        sweep_unlocked(&parent);
+    }
+}
+
+fn sweep_unlocked(parent: &OwnedFd) {
+    for name in names(parent).unwrap_or_default() {
+        let lock = || {
+            let folder = open_folder(parent, name.as_slice(), Links::Refused)?;
+            flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+            Ok::<_, Errno>(folder)
+        };
+        if let Ok(_locked) = lock() {
+            // If this fails, some space on the disk stays in use until the next start.
+            let _ = remove(parent, name.as_slice());
         }
     }
 }
@@ -131,7 +153,8 @@ fn find_parent(workspace: &Workspace) -> Result<OwnedFd, Errno> {
     if fstat(&above)?.st_dev != root.id.device {
         return Err(Errno::XDEV);
     }
-    private_folder(&above, BESIDE).inspect(spread)
+    // Nobody looks there at the start of a process, which does not know its workspaces yet.
+    private_folder(&above, BESIDE).inspect(spread).inspect(sweep_unlocked)
 }
 
 /// Asks the file system to keep the folders in this one apart.

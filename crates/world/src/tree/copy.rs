@@ -10,21 +10,27 @@ use rustix::{
     path::Arg,
 };
 
-use super::hash::names;
+use super::{depth, hash::names};
 
 /// Copies the folder at `name` in `from` to `new` in `to`: files, folders, links and their modes.
 /// Sockets, devices and pipes are left out.
-pub(super) fn copy(
+pub(super) fn copy(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> io::Result<()> {
+    copy_at(from, to, 0)
+}
+
+fn copy_at(
     (from, name): (&OwnedFd, &[u8]),
     (to, new): (&OwnedFd, &[u8]),
+    depth: usize,
 ) -> io::Result<()> {
+    depth::check(depth)?;
     let stat = statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => {
             mkdirat(to, new, Mode::RWXU)?;
             let (source, copied) = (folder(from, name)?, folder(to, new)?);
             for inner in names(&source)? {
-                copy((&source, &inner), (&copied, &inner))?;
+                copy_at((&source, &inner), (&copied, &inner), depth + 1)?;
             }
             fchmod(&copied, Mode::from_raw_mode(fstat(&source)?.st_mode & 0o777))?;
         }

@@ -8,16 +8,13 @@ use std::{
     path::Path,
 };
 
-use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use tool::{Digest, FileState, Live};
+
+use super::{depth, file::hash_file};
 
 /// Permission bits that count; setuid, setgid and sticky bits are never kept.
 const MODE: u32 = 0o777;
-/// Deeper than any folder people make; each level costs a descriptor.
-const MAX_DEPTH: usize = 200;
 
 /// What was come by on the way, by its path within the folder.
 #[derive(Debug)]
@@ -71,9 +68,7 @@ impl Counted {
         hashing: &mut Hashing<'_>,
         depth: usize,
     ) -> io::Result<Digest> {
-        if depth > MAX_DEPTH {
-            return Err(Errno::NAMETOOLONG.into());
-        }
+        depth::check(depth)?;
         hashing.live.check().map_err(io::Error::other)?;
         let mode = fstat(folder)?.st_mode & MODE;
         let mut lines = vec![mode.to_le_bytes().to_vec()];
@@ -102,7 +97,8 @@ impl Counted {
         };
         let (kind, digest) = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let (digest, bytes) = Digest::of_reader(File::from(open(OFlags::RDONLY)?))?;
+                let file = File::from(open(OFlags::RDONLY)?);
+                let (digest, bytes) = hash_file(&file, hashing.live)?;
                 self.bytes += bytes;
                 (b'f', digest)
             }

@@ -26,6 +26,9 @@ use crate::{
 // Nobody writes a longer one by hand; the rest of it is not read.
 const LONGEST: u64 = 1024 * 1024;
 
+/// Lines with more nested braces are left out: the glob library recurses into each.
+const MAX_BRACE_DEPTH: usize = 32;
+
 /// The ignore files of one folder, and those above it.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -64,7 +67,7 @@ impl Rules {
             return above;
         }
         let read = |name: &str| read(folder, name);
-        let rules = Self {
+        let mut rules = Self {
             offset,
             ignore: marks.ignore.then(|| read(".ignore")).flatten(),
             gitignore: marks.gitignore.then(|| read(".gitignore")).flatten(),
@@ -76,7 +79,7 @@ impl Rules {
             && rules.gitignore.is_none()
             && rules.exclude.is_none()
             && !rules.repository;
-        if empty { rules.above } else { Some(Arc::new(rules)) }
+        if empty { rules.above.take() } else { Some(Arc::new(rules)) }
     }
 
     /// Whether `path` is left out, or shown by name, or neither. The nearest folder speaks first;
@@ -98,6 +101,16 @@ impl Rules {
     }
 }
 
+impl Drop for Rules {
+    /// Folders can be nested without end, so the rules above are not dropped by recursion.
+    fn drop(&mut self) {
+        let mut above = self.above.take();
+        while let Some(mut rules) = above.and_then(Arc::into_inner) {
+            above = rules.above.take();
+        }
+    }
+}
+
 fn matched(rules: &Gitignore, path: &Path, kind: FileKind) -> Option<bool> {
     match rules.matched(path, kind == FileKind::Folder) {
         Match::None => None,
@@ -111,7 +124,9 @@ fn read(folder: BorrowedFd<'_>, name: &str) -> Option<Gitignore> {
     let mut text = Vec::new();
     file.take(LONGEST).read_to_end(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new("");
-    for line in String::from_utf8_lossy(&text).trim_start_matches('\u{feff}').lines() {
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.trim_start_matches('\u{feff}').lines();
+    for line in lines.filter(|line| tool::brace_depth(line) <= MAX_BRACE_DEPTH) {
         // A line that makes no sense leaves nothing out.
         let _ = builder.add_line(None, line);
     }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
-use tool::{CallId, Caller, Commit, Expect, FileChange, FileContent, Live};
+use tool::{CallId, Caller, Commit, Expect, FileChange, FileContent, FilePath, Live};
 use world::{Overlay, World, WorldSettings};
 
 use crate::helper::{SetClock, Setup, listed, shown};
@@ -419,4 +419,78 @@ fn what_changed_is_shown_before_it_is_kept() {
     ];
     let expected = expected.map(|(path, what, diff)| (path.into(), what.into(), diff.into()));
     assert_eq!(shown, expected);
+}
+
+/// Nested so deep that nothing recursive survives it.
+fn nest(top: &Path, levels: usize) {
+    use rustix::fs::{OFlags, mkdirat, open, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    fs::create_dir_all(top).unwrap();
+    let mut folder = open(top, flags, Mode::empty()).unwrap();
+    for _ in 0..levels {
+        mkdirat(&folder, "d", Mode::RWXU).unwrap();
+        folder = openat(&folder, "d", flags, Mode::empty()).unwrap();
+    }
+}
+
+/// Removes it without recursion, so that the temporary folder can be dropped.
+fn flatten(setup: &Setup, top: &Path) {
+    let overlay = Running::new(setup);
+    fs::rename(top, overlay.upper("deep")).unwrap();
+    drop(overlay);
+    setup.world.settle();
+}
+
+#[test]
+fn folders_nested_without_end_are_refused_and_leave_nothing_behind() {
+    const REFUSED: &str = "nested more than 200 deep";
+    let setup = furnished();
+    let before = picture(&setup);
+
+    let made = Running::new(&setup);
+    nest(&made.upper("made"), 2_500);
+    let said = made.ends().0;
+    assert!(said.contains(REFUSED) && said.contains("`made`"), "{said}");
+    assert_eq!(picture(&setup), before);
+    setup.world.settle();
+    assert_eq!(fs::read_dir(setup.beside("data/overlays")).unwrap().count(), 0);
+
+    // As deep, but there before.
+    nest(&setup.path("there"), 2_500);
+    let removed = Running::new(&setup);
+    removed.removes("there");
+    let said = removed.ends().0;
+    assert!(said.contains(REFUSED), "{said}");
+    let merged = Running::new(&setup);
+    nest(&merged.upper("there"), 2_500);
+    let said = merged.ends().0;
+    assert!(said.contains(REFUSED), "{said}");
+    setup.world.settle();
+    assert_eq!(fs::read_dir(setup.beside("data/overlays")).unwrap().count(), 0);
+    flatten(&setup, &setup.path("there"));
+    assert_eq!(picture(&setup), before);
+}
+
+#[test]
+fn a_crash_over_folders_nested_without_end_is_recovered_in_linear_time() {
+    let setup = furnished();
+    nest(&setup.path("there"), 2_500);
+    let call = setup.ids.next();
+    nest(&setup.beside(&format!("data/overlays/{call}/upper/made")), 2_500);
+    let began = std::time::Instant::now();
+    let settings = WorldSettings::new(setup.beside("data"), setup.path("."));
+    let world =
+        World::open(settings, Arc::new(SetClock(Mutex::new(SystemTime::UNIX_EPOCH)))).unwrap();
+    let recovered = world.recover(world::Unfinished {
+        call,
+        caller: &Caller::owner("main"),
+        workspace: None,
+        planned: &[FilePath::root()],
+        records: &[],
+        log: &setup.log,
+    });
+    recovered.unwrap();
+    assert!(began.elapsed().as_secs() < 15, "{:?}", began.elapsed());
+    assert_eq!(fs::read_dir(setup.beside("data/overlays")).unwrap().count(), 0);
+    flatten(&setup, &setup.path("there"));
 }

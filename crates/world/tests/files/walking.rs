@@ -163,3 +163,40 @@ fn a_visitor_that_panics_does_not_hang_the_others() {
     assert!(panicked.is_err());
     assert_eq!(walk().len(), 10);
 }
+
+#[test]
+fn ignore_files_made_to_recurse_do_not_end_the_process() {
+    let setup = Setup::new();
+    let nested = format!("{}a{}\nleft-out\n", "{".repeat(100_000), "}".repeat(100_000));
+    setup.put(".gitignore", &nested);
+    setup.put("left-out", "x");
+    setup.put("shown", "x");
+    // Each folder has rules that hold on to those of the folder above.
+    let mut open = rustix::fs::open(setup.path("."), rustix::fs::OFlags::PATH, 0.into()).unwrap();
+    for _ in 0..2_000 {
+        use rustix::fs::{Mode, OFlags, mkdirat, openat};
+        mkdirat(&open, "d", Mode::RWXU).unwrap();
+        open = openat(&open, "d", OFlags::PATH, 0.into()).unwrap();
+        let file = openat(&open, ".gitignore", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR);
+        rustix::io::write(file.unwrap(), b"x\n").unwrap();
+    }
+    for threads in [1, 4] {
+        let names = std::sync::Mutex::new(Vec::new());
+        let how = Walk { threads, ..ORDERED };
+        // On a small stack, so that little depth shows what much depth would do.
+        let walked = std::thread::scope(|scope| {
+            let walk = || {
+                setup.disk().walk(&FilePath::root(), how, &Live::default(), &|entry| {
+                    names.lock().unwrap().push(entry.path().to_string());
+                    ControlFlow::Continue(())
+                })
+            };
+            let builder = std::thread::Builder::new().stack_size(256 * 1024);
+            builder.spawn_scoped(scope, walk).unwrap().join().unwrap()
+        });
+        walked.unwrap();
+        let names = names.into_inner().unwrap();
+        assert!(names.contains(&"shown".to_owned()) && !names.contains(&"left-out".to_owned()));
+        assert_eq!(names.len(), 2_001);
+    }
+}
