@@ -39,6 +39,15 @@ pub fn is_credential(path: &str) -> bool {
         || path.split('/').any(|part| FOLDERS.contains(&part))
 }
 
+/// Patterns for all such files, as `git` takes them behind `**/`. They also match the templates: a
+/// pattern cannot leave those out.
+pub(crate) fn patterns() -> Vec<String> {
+    let names = NAMES.iter().map(|&name| name.to_owned());
+    let endings = ENDINGS.iter().map(|ending| format!("*{ending}"));
+    let folders = FOLDERS.iter().map(|folder| format!("{folder}/**"));
+    names.chain(endings).chain(folders).chain([".env.*".to_owned()]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_credential;

@@ -4,10 +4,15 @@
 //! switched off. Newer versions need none of this: they take no attributes from the repository
 //! (`GIT_ATTR_SOURCE`), and without an attribute no program is run.
 
+use std::path::Path;
+
 use tool::{Argv, Streams, ToolError};
 
 /// The settings that name such a program, and one of our own.
-const NAMED: &str = r"^(toolgate\.asked|filter\..*\.(clean|smudge|process|required))$";
+const NAMED: &str =
+    r"^(toolgate\.asked|core\.worktree|filter\..*\.(clean|smudge|process|required))$";
+/// If this is set, the files of the repository lie elsewhere.
+const WORKTREE: &str = "core.worktree";
 /// If this comes back, what is set by variables counts.
 const ASKED: &str = "toolgate.asked";
 /// No repository needs so many.
@@ -36,8 +41,46 @@ pub(super) fn answer(output: &[u8]) -> Result<Vec<(String, String)>, ToolError> 
         return Err(unknown("it names too many programs"));
     }
     let off = |name: &&str| if name.ends_with(".required") { "false" } else { "" };
-    let all: Vec<_> = names.iter().map(|name| (*name, off(name))).collect();
+    let names = names.iter().filter(|name| **name != WORKTREE);
+    let all: Vec<_> = names.map(|name| (*name, off(name))).collect();
     Ok(variables(&all))
+}
+
+/// The command that tells where a repository keeps its history.
+pub(super) fn folders_question(argv: &Argv) -> Argv {
+    let words = [
+        "git",
+        "--no-pager",
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-dir",
+        "--git-common-dir",
+    ];
+    Argv { words: words.map(str::to_owned).to_vec(), streams: Streams::default(), ..argv.clone() }
+}
+
+/// Refuses a repository that brings in files or a history from outside the workspace: by
+/// `core.worktree`, by a `.git` that names another folder, or by objects it borrows.
+pub(super) fn refuse_elsewhere(
+    settings: &[u8],
+    folders: &[u8],
+    root: &Path,
+) -> Result<(), ToolError> {
+    let refuse = |what: &str| {
+        Err(ToolError::failed(format!("this repository has its {what} outside the workspace")))
+    };
+    if settings.split(|byte| *byte == 0).any(|name| name == WORKTREE.as_bytes()) {
+        return refuse("files");
+    }
+    let folders = String::from_utf8_lossy(folders);
+    let root = std::fs::canonicalize(root).map_err(ToolError::internal)?;
+    for folder in folders.lines().map(Path::new) {
+        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        if !real.starts_with(&root) || real.join("objects/info/alternates").exists() {
+            return refuse("history");
+        }
+    }
+    Ok(())
 }
 
 fn unknown(why: &str) -> ToolError {

@@ -195,6 +195,18 @@ impl<'a> Line<'a> {
     /// Variables without which the program would run what the workspace names.
     async fn disarm(&self, argv: &Argv) -> Result<Vec<(String, String)>, ToolError> {
         let Some(question) = git::question(argv) else { return Ok(Vec::new()) };
+        let settings = self.ask(question).await?;
+        if matches!(self.ground, Ground::Host) {
+            // In the sandbox nothing is seen of what lies elsewhere.
+            let folders = self.ask(git::folders_question(argv)).await?;
+            let root = self.runner.world.root(self.start.caller)?;
+            git::refuse_elsewhere(&settings, &folders, &root)?;
+        }
+        git::answer(&settings)
+    }
+
+    /// What a program prints that is asked before the line's own programs run.
+    async fn ask(&self, question: Argv) -> Result<Vec<u8>, ToolError> {
         let (output, from_output) = Output::pipe().map_err(ToolError::internal)?;
         let stdio = Stdio::Given { stdin: null()?, stdout: output, stderr: null()? };
         let argument = Argument::new(question, &self.cwd, self.start);
@@ -210,7 +222,7 @@ impl<'a> Line<'a> {
             }
         }
         self.start.live.check()?;
-        git::answer(&said)
+        Ok(said)
     }
 
     async fn open(&self, file: &str) -> Result<OwnedFd, ToolError> {

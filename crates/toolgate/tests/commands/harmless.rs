@@ -33,6 +33,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("what_harmless_lines_write_comes_in_order", comes_in_order),
         trial("harmless_lines_run_on_the_host_too", on_the_host),
         trial("no_link_leads_a_harmless_line_out_on_the_host", no_link_leads_out_on_the_host),
+        trial(
+            "no_repository_leads_a_harmless_line_out_on_the_host",
+            no_repository_leads_out_on_the_host,
+        ),
         trial("a_program_of_the_operator_runs_from_its_folder", runs_from_its_folder),
         trial("what_is_no_longer_harmless_does_not_run", no_longer_harmless),
         trial("a_call_can_ask_for_more_questions_only", stricter_only),
@@ -427,6 +431,57 @@ async fn no_link_leads_out_on_the_host() {
     let input = setup.sh("cat < out").await;
     assert_eq!(input["result"]["stdout"], "", "{input}");
     assert_ne!(input["result"]["exitCode"], 0, "{input}");
+}
+
+/// A repository of the workspace may name files and a history that lie outside of it.
+async fn no_repository_leads_out_on_the_host() {
+    if !has("git") {
+        return;
+    }
+    let setup = Setup::with(ON_HOST).await;
+    let git = |folder: &Path, args: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "the test makes repositories")]
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(args);
+        assert!(git.current_dir(folder).output().unwrap().status.success(), "{args:?}");
+    };
+    let outside = setup.beside("private");
+    fs::create_dir(&outside).unwrap();
+    git(&outside, &["init", "-q", "."]);
+    fs::write(outside.join("a.txt"), "planted-secret\n").unwrap();
+    git(&outside, &["add", "."]);
+    git(&outside, &["commit", "-qm", "planted-secret"]);
+    setup.file("own/a.txt", "own\n");
+    git(&setup.path("own"), &["init", "-q", "."]);
+    git(&setup.path("own"), &["add", "."]);
+    git(&setup.path("own"), &["commit", "-qm", "own"]);
+    let own = setup.sh("cd own && git log --oneline && git blame a.txt").await;
+    assert_eq!(own["result"]["exitCode"], 0, "{own}");
+    // By a `.git` that names another folder, by `core.worktree`, and by a bare one's settings.
+    setup.file("link/.git", &format!("gitdir: {}\n", outside.join(".git").display()));
+    let worktree = outside.to_str().unwrap();
+    setup.file("tree/a.txt", "own\n");
+    git(&setup.path("tree"), &["init", "-q", "."]);
+    git(&setup.path("tree"), &["add", "."]);
+    git(&setup.path("tree"), &["config", "core.worktree", worktree]);
+    git(&setup.path(""), &["clone", "-q", "--bare", "own", "bare"]);
+    let named = outside.join("a.txt");
+    git(&setup.path("bare"), &["config", "blame.ignoreRevsFile", named.to_str().unwrap()]);
+    let borrowed = setup.path("own/.git/objects/info/alternates");
+    for line in [
+        "cd link && git log -p",
+        "cd link && git show",
+        "cd link && git status",
+        "cd tree && git diff",
+        "cd tree && git status",
+        "cd bare && git blame HEAD -- a.txt",
+    ] {
+        let outcome = setup.sh(line).await;
+        assert!(!outcome.to_string().contains("planted-secret"), "{line}: {outcome}");
+    }
+    fs::write(&borrowed, outside.join(".git/objects").to_str().unwrap()).unwrap();
+    let said = error(&setup.sh("cd own && git log").await);
+    assert!(said.contains("outside the workspace"), "{said}");
 }
 
 /// A program of the operator's, in a folder of its own.

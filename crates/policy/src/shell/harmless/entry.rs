@@ -26,6 +26,8 @@ pub struct Entry {
     pub(super) separates: bool,
     /// What looks at the arguments besides.
     pub(super) check: Option<Check>,
+    /// What changes the arguments so that they are harmless.
+    pub(super) guard: Option<Guard>,
     /// What reads the arguments instead, if they are not like those of others.
     pub(super) reads: Option<Reads>,
     /// What makes it safe, put before its arguments.
@@ -47,6 +49,8 @@ pub struct Entry {
 
 /// Looks at arguments that are told apart.
 pub(super) type Check = fn(&Arguments) -> Result<(), String>;
+/// Changes arguments that are told apart, or refuses them.
+pub(super) type Guard = fn(&mut Arguments) -> Result<(), String>;
 /// Gives back the arguments as the program is to get them.
 pub(super) type Reads = fn(&[String]) -> Result<Vec<String>, String>;
 /// Lines that are harmless, and lines that are not.
@@ -74,9 +78,19 @@ pub(super) struct Arguments {
     pub(super) options: Vec<(String, Option<String>)>,
     /// The rest.
     pub(super) operands: Vec<String>,
+    /// How many of them stand before `--`, if there is one.
+    pub(super) split: Option<usize>,
+    /// Options that make it safe, depending on the others.
+    pub(super) added: Vec<&'static str>,
 }
 
 impl Arguments {
+    /// The operands before `--` and behind it.
+    pub(super) fn around_dashes(&self) -> (&[String], &[String]) {
+        let split = self.split.unwrap_or(self.operands.len());
+        self.operands.split_at_checked(split).unwrap_or((self.operands.as_slice(), &[]))
+    }
+
     /// Whether one of the options was given.
     pub(super) fn has(&self, options: &[&str]) -> bool {
         self.options.iter().any(|(name, _)| options.contains(&name.as_str()))
@@ -94,6 +108,7 @@ impl Entry {
             abbreviates: true,
             separates: false,
             check: None,
+            guard: None,
             reads: None,
             before: &[],
             behind: &[],
@@ -144,6 +159,11 @@ impl Entry {
 
     pub(super) const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    pub(super) const fn guarded(mut self, guard: Guard) -> Self {
+        self.guard = Some(guard);
         self
     }
 

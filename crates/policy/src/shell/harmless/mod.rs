@@ -5,6 +5,7 @@
 
 mod cd;
 mod entry;
+mod git_names;
 mod options;
 mod outside;
 mod path;

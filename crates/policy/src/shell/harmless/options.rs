@@ -2,20 +2,19 @@
 
 use super::{
     entry::{Arguments, Entry, Known, Operands, Takes},
-    path,
+    git_names, path,
 };
 
 type Checked<T> = Result<T, String>;
 
 /// The arguments of `entry`'s program if all of them are harmless, and as they are to be given to it.
-pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<(Arguments, Vec<String>)> {
-    let mut reader =
-        Reader { entry, arguments: Arguments::default(), options: Vec::new(), split: None };
+pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<Vec<String>> {
+    let mut reader = Reader { entry, arguments: Arguments::default(), options: Vec::new() };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.strip_prefix("--") {
             Some("") => {
-                reader.split = Some(reader.arguments.operands.len());
+                reader.arguments.split = Some(reader.arguments.operands.len());
                 reader.arguments.operands.extend(words.cloned());
                 break;
             }
@@ -27,17 +26,23 @@ pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<(Arguments, Vec<S
         }
     }
     reader.operands()?;
-    let Reader { arguments, options, split, .. } = reader;
+    let Reader { mut arguments, options, .. } = reader;
+    if let Some(check) = entry.check {
+        check(&arguments)?;
+    }
+    if let Some(guard) = entry.guard {
+        guard(&mut arguments)?;
+    }
     let mut given: Vec<_> = options;
-    given.extend(entry.behind.iter().map(|&word| word.to_owned()));
+    given.extend(arguments.added.iter().chain(entry.behind).map(|&word| word.to_owned()));
     for (index, operand) in arguments.operands.iter().enumerate() {
         // What stands behind this is no option, whatever it looks like; to git it is a path.
-        if split == Some(index) {
+        if arguments.split == Some(index) {
             given.push("--".to_owned());
         }
         given.push(operand.clone());
     }
-    Ok((arguments, given))
+    Ok(given)
 }
 
 struct Reader<'a> {
@@ -45,8 +50,6 @@ struct Reader<'a> {
     arguments: Arguments,
     /// The options as they are given to the program.
     options: Vec<String>,
-    /// How many operands stand before `--`.
-    split: Option<usize>,
 }
 
 impl Reader<'_> {
@@ -181,15 +184,12 @@ impl Reader<'_> {
                 let skip = usize::from(!arguments.has(&given));
                 operands.get(skip..).unwrap_or_default()
             }
-            Operands::Revisions => return operands.iter().try_for_each(|one| revision(one)),
+            Operands::Revisions => {
+                let (revisions, paths) = arguments.around_dashes();
+                revisions.iter().try_for_each(|one| git_names::check_revision_or_path(one))?;
+                return paths.iter().try_for_each(|one| git_names::check_pathspec(one));
+            }
         };
         paths.iter().filter(|path| *path != "-").try_for_each(|path| path::check(path))
     }
-}
-
-/// A commit, a range, a file of a commit, or a path; none of them leaves the repository.
-fn revision(text: &str) -> Checked<()> {
-    // `a..b` is a range; as a path it has no `..` between slashes.
-    let file = text.split_once(':').map_or(text, |(_, file)| file);
-    if file.is_empty() { Ok(()) } else { path::check(file) }
 }

@@ -1,9 +1,12 @@
 //! What only looks at a repository. A repository's own settings can name programs; those are
 //! switched off.
 
-use super::super::{
-    Operands,
-    entry::{Arguments, Entry},
+use super::{
+    super::{
+        Operands,
+        entry::{Arguments, Entry},
+    },
+    git_contents,
 };
 
 /// Before every subcommand.
@@ -17,6 +20,22 @@ pub(super) const FRONT: &[&str] = &[
     "core.pager=cat",
     "-c",
     "core.attributesFile=/dev/null",
+    "-c",
+    "core.excludesFile=/dev/null",
+    "-c",
+    "mailmap.file=/dev/null",
+    "-c",
+    "mailmap.blob=",
+    "-c",
+    "diff.orderFile=/dev/null",
+    "-c",
+    "grep.fallbackToNoIndex=false",
+    "-c",
+    "log.follow=false",
+    "-c",
+    "stash.showPatch=false",
+    "-c",
+    "stash.showStat=true",
     "-c",
     "core.sshCommand=false",
     "-c",
@@ -82,7 +101,7 @@ macro_rules! diff_options {
 macro_rules! log_options {
     () => {
         diff_options!(
-            "-0..9 -n:text -i -E -F -g -L:text -c -m --max-count:text --skip:text --graph --oneline --decorate?text --no-decorate \
+            "-0..9 -n:text -i -E -F -g -c -m --max-count:text --skip:text --graph --oneline --decorate?text --no-decorate \
              --all --branches?text --tags?text --remotes?text --author:text --committer:text --grep:text --since:text --until:text \
              --after:text --before:text --merges --no-merges --first-parent --reverse --date:text --pretty?text --format:text \
              --abbrev-commit --no-abbrev-commit --topo-order --date-order --author-date-order --left-right --cherry-pick \
@@ -104,28 +123,30 @@ const DIFF: &str = diff_options!("--cached --staged --merge-base --check --quiet
 
 pub(super) const ENTRIES: &[Entry] = &[
     git("git blame", "-L:text -w -e -l -s -f -n -p -t -c -M?text -C?text --porcelain --line-porcelain --incremental --date:text --since:text --abbrev?text --root --show-stats --show-name --show-number --show-email")
-        .before(&["--no-textconv"])
-        .with(&["git blame -L 1,5 a"], &["git blame --contents /etc/passwd a", "git blame -S a b", "git blame --textconv a"]),
+        .before(&["--no-textconv", "--no-ignore-revs-file"])
+        .guarded(git_contents::blame)
+        .with(&["git blame -L 1,5 a", "git blame HEAD -- a"], &["git blame .env", "git blame HEAD -- .env", "git blame --ignore-revs-file=/etc/passwd a", "git blame --contents /etc/passwd a", "git blame -S a b", "git blame --textconv a"]),
     git("git branch", "-a -r -v -vv -l -i --list --all --remotes --verbose --show-current --merged --no-merged --contains --no-contains --points-at:text --sort:text --format:text --color?text --no-color --column?text --no-column --abbrev?text --ignore-case")
         .checked(branch)
         .with(&["git branch", "git branch -avv", "git branch --show-current", "git branch --list 'x*'", "git branch --contains HEAD"], &["git branch new", "git branch -d x", "git branch -D x", "git branch -m a b", "git branch --delete x", "git branch -f a b", "git branch -v new", "git branch --edit-description"]),
-    git("git cat-file", "-t -s -e -p").with(&["git cat-file -p HEAD"], &["git cat-file --textconv HEAD:a", "git cat-file --filters HEAD:a", "git cat-file --batch"]),
+    git("git cat-file", "-t -s -e -p").guarded(git_contents::cat_file).with(&["git cat-file -p HEAD", "git cat-file -t deadbeef", "git cat-file -p HEAD:a"], &["git cat-file -p :0:.env", "git cat-file -p deadbeef", "git cat-file -p HEAD:.env", "git cat-file --textconv HEAD:a", "git cat-file --filters HEAD:a", "git cat-file --batch"]),
     git("git count-objects", "-v -H --verbose --human-readable").taking(Operands::None).with(&["git count-objects -vH"], &["git count-objects x"]),
     git("git describe", "--always --tags --all --long --abbrev?text --match:text --exclude:text --contains --exact-match --first-parent --candidates:text")
         .with(&["git describe --always", "git describe --tags HEAD"], &["git describe --dirty"]),
-    git("git diff", DIFF).before(&["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]).with(
+    git("git diff", DIFF).before(&["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]).guarded(git_contents::diff).with(
         &["git diff", "git diff --stat", "git diff HEAD", "git diff main..HEAD -- src", "git diff --cached a b", "git diff --name-only HEAD~1"],
-        &["git diff --ext-diff", "git diff --textconv", "git diff --output=OUT", "git diff --out OUT", "git diff --no-index a b", "git diff -O order", "git diff /etc/passwd a", "git diff --submodule=diff", "git diff --ignore-submodules=none", "git -c diff.external=x diff", "git -C .. diff", "git --git-dir=x diff", "git --exec-path=. diff", "git diff -- ../x"],
+        &["git diff HEAD:.env HEAD:a", "git diff .env", "git diff deadbeef^{blob}", "git diff --ext-diff", "git diff --textconv", "git diff --output=OUT", "git diff --out OUT", "git diff --no-index a b", "git diff -O order", "git diff /etc/passwd a", "git diff --submodule=diff", "git diff --ignore-submodules=none", "git -c diff.external=x diff", "git -C .. diff", "git --git-dir=x diff", "git --exec-path=. diff", "git diff -- ../x"],
     ),
     git("git for-each-ref", "--count:text --sort:text --format:text --points-at:text --merged?text --no-merged?text --contains?text --color?text --ignore-case")
-        .checked(format).with(&["git for-each-ref --sort=-committerdate refs/heads"], &["git for-each-ref --format='%(signature)'", "git for-each-ref --shell"]),
+        .checked(format).with(&["git for-each-ref --sort=-committerdate refs/heads"], &["git for-each-ref --format='%(signature)'", "git for-each-ref --format='%(raw)'", "git for-each-ref --shell"]),
     git("git grep", "-0..9 -i -w -v -E -F -G -P -n -l -L -c -h -H -z -q -p -W -e:text -A:text -B:text -C:text -m:text -a -I --cached --count --line-number --name-only --files-with-matches --files-without-match --ignore-case --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --max-depth:text --heading --break --color?text --no-color --show-function --function-context --and --or --not --all-match --column -o --only-matching --text --quiet")
-        .taking(Operands::TextThenPaths("-e"))
+        .taking(Operands::Text)
         .before(&["--no-textconv"])
-        .with(&["git grep main", "git grep -n foo -- src"], &["git grep -O main", "git grep -Oless main", "git grep --open-files-in-pager main", "git grep --textconv a", "git grep -f list", "git grep --no-index a", "git grep --recurse-submodules a"]),
-    git("git log", LOG).before(PLAIN_DIFF).checked(format).with(
-        &["git log", "git log --oneline -5", "git log --stat -n 1", "git log --format='%h %s' main..HEAD -- src", "git log -S foo --all", "git log -p -- a"],
-        &["git log --output=OUT", "git log --show-signature", "git log --format=%G?", "git log --pretty=format:%GS", "git log --ext-diff -p", "git log --textconv -p", "git -c core.pager=x --paginate log", "git -p log", "git log -O x", "git log --oneline | sh", "git log --remerge-diff"],
+        .guarded(git_contents::grep)
+        .with(&["git grep main", "git grep -n foo -- src", "git grep foo HEAD", "git grep -e a -e b HEAD~1 -- '*.rs'"], &["git grep . HEAD:.env", "git grep . -- .env", "git grep -e . :.env", "git grep x /etc", "git grep x -- ../a", "git grep -O main", "git grep -Oless main", "git grep --open-files-in-pager main", "git grep --textconv a", "git grep -f list", "git grep --no-index a", "git grep --recurse-submodules a"]),
+    git("git log", LOG).before(PLAIN_DIFF).checked(format).guarded(git_contents::log).with(
+        &["git log", "git log --oneline -5", "git log --stat -n 1", "git log --format='%h %s' main..HEAD -- src", "git log -S foo --all", "git log -p -- a", "git log -p -- '*.env'", "git log -p -- src", "git log --follow --oneline a"],
+        &["git log -L1,1:.env", "git log -L1,1:a", "git log -p -- ':(icase).ENV'", "git log -p .env", "git log --follow -p a", "git log -p HEAD -- .env", "git log --output=OUT", "git log --show-signature", "git log --format=%G?", "git log --pretty=format:%GS", "git log --ext-diff -p", "git log --textconv -p", "git -c core.pager=x --paginate log", "git -p log", "git log -O x", "git log --oneline | sh", "git log --remerge-diff"],
     ),
     git("git ls-files", "-c -d -m -o -i -s -u -z -t -v -k -x:text --cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --full-name --error-unmatch --exclude:text --directory --no-empty-directory --killed --eol --deduplicate --abbrev?text")
         .with(&["git ls-files", "git ls-files -o --exclude-standard"], &["git ls-files -X list", "git ls-files --exclude-from=/x", "git ls-files --exclude-per-directory=x", "git ls-files --recurse-submodules"]),
@@ -143,14 +164,14 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["git rev-parse HEAD", "git rev-parse --abbrev-ref HEAD", "git rev-parse --show-toplevel"], &["git rev-parse --path-format=absolute --git-path /x", "git rev-parse --resolve-git-dir /x"]),
     git("git shortlog", "-s -n -e -c --summary --numbered --email --committer --no-merges --merges --since:text --until:text --after:text --before:text --all --group:text")
         .with(&["git shortlog -sn HEAD"], &["git shortlog --output=OUT"]),
-    git("git show", LOG).before(PLAIN_DIFF).checked(format).with(
+    git("git show", LOG).before(PLAIN_DIFF).checked(format).guarded(git_contents::show).with(
         &["git show", "git show HEAD:src/a.rs", "git show --stat HEAD~1", "git show stash@{0}"],
-        &["git show --output=OUT", "git show HEAD:.env", "git show --show-signature", "git show --ext-diff", "git show --textconv HEAD:a"],
+        &["git show --output=OUT", "git show HEAD:.env", "git show :0:.env", "git show :.env", "git show -- .env", "git show deadbeef^{blob}", "git show -L1,1:.env", "git show --show-signature", "git show --ext-diff", "git show --textconv HEAD:a"],
     ),
     git("git show-ref", "--head --heads --tags --branches --verify --hash?text -s?text --abbrev?text --quiet -q -d --dereference").with(&["git show-ref --heads"], &["git show-ref --exclude-existing=x"]),
     git("git stash list", "-0..9 -n:text --oneline --date:text --format:text --pretty?text").taking(Operands::None).checked(format)
         .with(&["git stash list"], &["git stash", "git stash clear", "git stash pop", "git stash drop", "git stash list --output=x"]),
-    git("git stash show", DIFF).before(PLAIN_DIFF).with(&["git stash show -p stash@{0}"], &["git stash show --output=x", "git stash show --ext-diff -p"]),
+    git("git stash show", DIFF).before(PLAIN_DIFF).guarded(git_contents::stash_show).with(&["git stash show stash@{0}", "git stash show --name-only"], &["git stash show -p stash@{0}", "git stash show --output=x", "git stash show --ext-diff -p"]),
     git("git status", "-s -b -z -u?text --short --branch --porcelain?text --long --untracked-files?text --ignored?text --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?text --column?text --no-column")
         .before(&["--ignore-submodules=all"])
         .with(&["git status", "git status -sb", "git status --porcelain=v1", "git --no-pager status"], &["git status --ignore-submodules=none", "git -c core.fsmonitor=x status", "git status ../x", "git status > a", "git status -v"]),
@@ -182,7 +203,9 @@ fn format(arguments: &Arguments) -> Result<(), String> {
         .options
         .iter()
         .filter(|(name, _)| matches!(name.as_str(), "--format" | "--pretty"));
-    let checks = |value: &String| value.contains("%G") || value.contains("signature");
+    let checks = |value: &String| {
+        value.contains("%G") || value.contains("signature") || value.contains("(raw")
+    };
     if formats.filter_map(|(_, value)| value.as_ref()).any(checks) {
         return Err("a format of `git` may have signatures checked by a program".to_owned());
     }

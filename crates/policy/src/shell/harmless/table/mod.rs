@@ -7,6 +7,7 @@ mod coreutils;
 mod files;
 mod find;
 mod git;
+mod git_contents;
 mod jq;
 mod ps;
 mod search;
@@ -140,15 +141,8 @@ fn entries<'a>(
 fn executed(entry: &Entry, name: &str, arguments: &[String]) -> Result<Argv, String> {
     let subcommands = entry.name.split(' ').skip(1);
     let rest = arguments.get(subcommands.clone().count()..).unwrap_or_default();
-    let given = if let Some(reads) = entry.reads {
-        reads(rest)?
-    } else {
-        let (read, given) = options::read(entry, rest)?;
-        if let Some(check) = entry.check {
-            check(&read)?;
-        }
-        given
-    };
+    let given =
+        if let Some(reads) = entry.reads { reads(rest)? } else { options::read(entry, rest)? };
     let front: &[&str] = if name == "git" { git::FRONT } else { &[] };
     let called: Vec<_> = match entry.builtin {
         // The script is always the same, and gets the rest as its arguments.

@@ -12,7 +12,8 @@ const GREP: &str = "-0..9 -A:text -B:text -C:text -E -F -G -P -H -I -L -T -U -Z 
      --exclude-dir:text --color?text --colour?text --label:text --line-buffered --binary-files:text";
 
 /// Files with secrets are left out where whole folders are searched; behind the caller's own
-/// patterns, because the last one wins.
+/// patterns, because the last one that matches wins, and because the first one says what happens to
+/// files that none matches.
 const GREP_LEAVES_OUT: &[&str] = &[
     "--exclude=.env",
     "--exclude=.env.*",
@@ -62,7 +63,7 @@ const RG_LEAVES_OUT: &[&str] = &[
 ];
 
 const fn grep(name: &'static str) -> Entry {
-    Entry::new(name, GREP).taking(Operands::TextThenPaths("-e --regexp")).before(GREP_LEAVES_OUT)
+    Entry::new(name, GREP).taking(Operands::TextThenPaths("-e --regexp")).behind(GREP_LEAVES_OUT)
 }
 
 pub(super) const ENTRIES: &[Entry] = &[
