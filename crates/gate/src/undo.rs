@@ -52,7 +52,7 @@ impl Touched {
     fn restoring(&self) -> FileChange {
         FileChange {
             path: self.path.clone(),
-            expect: Expect::State(self.after.clone()),
+            expect: Expect::Restorable { from: self.after.clone(), to: self.before.clone() },
             content: FileContent::from(&self.before),
         }
     }
@@ -107,11 +107,14 @@ impl Prepared for Undo {
         Box::pin(async move {
             // What was done to notes and tasks can be brought back if the files refuse.
             let rows = self.undo_rows(ctx).await?;
+            let mut changed = Vec::new();
             if !self.files.is_empty() {
                 let changes = self.files.iter().map(Touched::restoring).collect();
-                ctx.files().commit(changes).await?;
+                changed = ctx.files().commit(changes).await?;
             }
-            let files = self.files.iter().map(|file| file.name.to_string());
+            // Without those that were back already.
+            let restored = |file: &&Touched| changed.iter().any(|one| one.path == file.path);
+            let files = self.files.iter().filter(restored).map(|file| file.name.to_string());
             let restored: Vec<_> = files.chain(rows).collect();
             Ok(ToolOutput::json(json!({"undone": self.call, "restored": restored})))
         })

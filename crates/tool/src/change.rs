@@ -25,6 +25,14 @@ pub enum Expect {
     Anything,
     /// Exactly this.
     State(FileState),
+    /// Exactly `from`, to bring `to` back. Where `to` is already, nothing is left to do: so an undo
+    /// that was interrupted can be repeated.
+    Restorable {
+        /// What the change that is taken back left there.
+        from: FileState,
+        /// What was there before that.
+        to: FileState,
+    },
     /// A file with this content, whatever its mode.
     Content(Digest),
 }

@@ -14,6 +14,7 @@ use std::{
 use rustix::{
     fs::{AtFlags, Mode, OFlags, fchmod, fstat, fsync, mkdirat, openat, renameat, unlinkat},
     io::Errno,
+    path::Arg,
     process::geteuid,
 };
 use tool::Digest;
@@ -81,7 +82,7 @@ pub(crate) fn private_folder(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Er
 }
 
 /// Makes a file that was not there, for its owner alone, never through a link.
-pub(crate) fn private_file(dir: &OwnedFd, name: &str) -> Result<File, Errno> {
+pub(crate) fn private_file(dir: &OwnedFd, name: impl Arg) -> Result<File, Errno> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(dir, name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
 }

@@ -22,7 +22,7 @@ use crate::{
     lock::{Locks, Shared},
     overlay::{self, Sweeper, sweep_abandoned},
     program::find_program,
-    prune::prune,
+    prune::{KeptPlaces, prune},
     root::Root,
     tree::Trees,
     workspace::{Common, Workspace},
@@ -142,8 +142,9 @@ impl World {
         let wait = self.common.locks.blobs(Shared::No, &Live::default());
         let _none_needed = wait.map_err(|error| WorldError::Prune(std::io::Error::other(error)))?;
         let data = self.common.data.path().map_err(|e| WorldError::Prune(e.into()))?;
-        let undo = ["blobs", "trees"].map(|name| data.join(name));
-        let pruned = prune(&undo, &data.join("artifacts"), self.keep, self.common.clock.now());
+        let [blobs, trees, artifacts] = ["blobs", "trees", "artifacts"].map(|name| data.join(name));
+        let places = KeptPlaces { blobs, trees, artifacts };
+        let pruned = prune(&places, self.keep, self.common.clock.now());
         pruned.map_err(WorldError::Prune)
     }
 

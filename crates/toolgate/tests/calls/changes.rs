@@ -52,6 +52,22 @@ async fn undo_restores_all_or_none_and_says_what_changed_since() {
     assert_eq!(setup.text("two.txt"), "edited by hand\n");
 }
 
+/// After a crash a person cannot know how far the undo got.
+#[tokio::test]
+async fn an_undo_can_be_repeated() {
+    let setup = Setup::new();
+    let patch = "*** Begin Patch\n*** Update File: hello.txt\n@@\n-hello\n+bye\n*** Add File: new.txt\n+new\n*** End Patch\n";
+    let id = done(&setup, "apply_patch", json!({"input": patch})).await;
+    // One of the two was put back by hand.
+    fs::write(setup.path("hello.txt"), "hello\nworld\n").unwrap();
+    for restored in [json!(["new.txt"]), json!([])] {
+        let undone = setup.gate.undo(&setup.caller, id).await;
+        assert_eq!(line(&undone), json!({"undone": id, "restored": restored}).to_string());
+        assert_eq!(setup.text("hello.txt"), "hello\nworld\n");
+        assert!(!setup.path("new.txt").exists());
+    }
+}
+
 #[tokio::test]
 async fn undo_explains_what_it_cannot_do() {
     let setup = Setup::new();

@@ -13,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("everything_a_command_changed_is_taken_back", everything_is_taken_back),
         trial("a_later_change_is_not_lost_by_undo", a_later_change_is_not_lost_by_undo),
+        trial("equal_folders_are_all_brought_back", equal_folders_are_all_brought_back),
     ]
 }
 
@@ -83,4 +84,30 @@ async fn a_later_change_is_not_lost_by_undo() {
         "{said}"
     );
     assert_eq!(tree(&setup.path("")), before);
+}
+
+async fn equal_folders_are_all_brought_back() {
+    let setup = Setup::new().await;
+    for name in ["one", "two", "three", "four/inner", "five"] {
+        setup.file(&format!("{name}/a"), "a\n");
+        setup.file(&format!("{name}/b/c"), "c\n");
+    }
+    let before = tree(&setup.path(""));
+    let both = setup.sh("rm -rf one two").await;
+    let replaced = setup.sh("rm -rf three && echo file > three").await;
+    let nested = setup.sh("rm -rf four").await;
+    let last = setup.sh("rm -rf five").await;
+    let after = tree(&setup.path(""));
+    let mut undone = Vec::new();
+    for outcome in [&both, &nested, &replaced, &last] {
+        let done = setup.undo(outcome).await;
+        assert_eq!(done["status"], "success", "{done}");
+        undone.push(done);
+    }
+    assert_eq!(tree(&setup.path("")), before);
+    for outcome in &undone {
+        let redone = setup.undo(outcome).await;
+        assert_eq!(redone["status"], "success", "{redone}");
+    }
+    assert_eq!(tree(&setup.path("")), after);
 }

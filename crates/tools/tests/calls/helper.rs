@@ -240,7 +240,7 @@ impl Disk for TestDisk {
             let as_expected = match expect {
                 Expect::Anything => true,
                 Expect::State(FileState::Absent) => now.is_none(),
-                Expect::State(_) => false,
+                Expect::State(_) | Expect::Restorable { .. } => false,
                 Expect::Content(digest) => now.is_some_and(|now| Digest::of(now) == *digest),
             };
             if !as_expected {

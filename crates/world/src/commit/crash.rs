@@ -1,6 +1,8 @@
 //! Crashes: a process dies at every step of a commit, and of the recovery after it, and the files
 //! are whole or untouched every time.
 
+mod undo;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -153,7 +155,18 @@ fn the_child_that_dies() {
     match what {
         "commit" => commit(dir),
         "overlay" => overlay(dir),
-        _ => drop(recover(dir)),
+        "recover" => drop(recover(dir)),
+        "prune" => undo::prune(dir),
+        what => {
+            let [what, number, undone] = what.split('-').collect::<Vec<_>>()[..] else {
+                panic!("{task}")
+            };
+            let (number, undone) = (number.parse().unwrap(), undone.parse().unwrap());
+            match what {
+                "undo" => undo::undo(dir, number, undone).unwrap(),
+                _ => drop(undo::recover(dir, number, undone)),
+            }
+        }
     }
 }
 
@@ -206,8 +219,8 @@ fn a_commit_is_whole_or_absent_wherever_it_dies() {
 #[test]
 fn recovery_can_die_too() {
     // Right after the record, and after the first and the second file.
-    let firsts = [7, 8, 9, 12].map(|first| ("commit", first));
-    for (what, first) in firsts.into_iter().chain((5..10).map(|first| ("overlay", first))) {
+    let firsts = [8, 9, 10, 13].map(|first| ("commit", first));
+    for (what, first) in firsts.into_iter().chain((6..12).map(|first| ("overlay", first))) {
         let mut steps = 0;
         loop {
             let dir = fresh();

@@ -24,10 +24,10 @@ use tool::{Change, Changed, Commit, ToolError};
 use self::{
     folders::Folders,
     pending::{Pending, is_tree},
-    step::step,
 };
 pub(crate) use self::{
     recover::recover,
+    step::step,
     target::Target,
     wanted::{Content, Moment, Moved, Since, Wanted},
 };
@@ -59,6 +59,8 @@ pub(crate) fn commit(
         return Ok(Vec::new());
     }
 
+    Pending::sync_copies(&pending)?;
+    step();
     // From here on the call cannot end: nothing happens behind a recorded outcome.
     let _held = live.hold()?;
     let changes: Vec<_> = pending.iter().map(Pending::change).collect();

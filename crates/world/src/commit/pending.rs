@@ -1,9 +1,9 @@
 //! One change on its way.
 
-use std::{io, os::fd::OwnedFd, sync::Arc};
+use std::{collections::BTreeSet, io, os::fd::OwnedFd, sync::Arc};
 
 use rustix::{
-    fs::{Access, AtFlags, Mode, accessat, fchmod, renameat, unlinkat},
+    fs::{Access, AtFlags, Mode, accessat, fchmod, renameat, syncfs, unlinkat},
     io::Errno,
 };
 use tool::{Change, Expect, FileContent, FileState, Live, ToolError};
@@ -34,6 +34,8 @@ pub(super) struct Pending {
     /// The folder the target is in, once that is sure to exist.
     parent: Option<Arc<OwnedFd>>,
     progress: Progress,
+    /// Whether the temp file is a folder that was copied and not synced.
+    is_unsynced: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,9 @@ impl Pending {
         } else {
             absent()
         };
+        if matches!(&expect, Expect::Restorable { to, .. } if *to == before) {
+            return Ok(None);
+        }
         check_expected(&before, &expect, &target)?;
         let failed = |source| problem::writing(&path, source);
         let (new, after) = match content {
@@ -88,10 +93,29 @@ impl Pending {
             step();
         }
         let place = (target.folder.clone(), temp);
-        let (temp, written) = Temp::write(place, &new, seen, &common.trees).map_err(failed)?;
+        let is_unsynced = matches!(new, New::Tree(_));
+        let written = Temp::write(place, &new, seen, &common.trees);
+        let (temp, written) = written.map_err(|source| {
+            let is_damaged = is_unsynced && source.kind() == io::ErrorKind::InvalidData;
+            if is_damaged { damaged(&target) } else { failed(source) }
+        })?;
         step();
         let (after, progress) = (after.unwrap_or(written), Progress::Waiting);
-        Ok(Some(Self { target, before, after, seen, temp, parent: None, progress }))
+        let parent = None;
+        Ok(Some(Self { target, before, after, seen, temp, parent, progress, is_unsynced }))
+    }
+
+    /// Brings copied folders to the disk, once for each file system: a record promises that what it
+    /// names is there.
+    pub(super) fn sync_copies(pending: &[Self]) -> Result<(), ToolError> {
+        let mut synced = BTreeSet::new();
+        for one in pending.iter().filter(|one| one.is_unsynced) {
+            if synced.insert(one.target.root.id.device) {
+                let failed = |errno: Errno| problem::writing(&one.target.path, errno);
+                syncfs(&one.target.folder).map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether nothing shall be where something is.
@@ -252,7 +276,10 @@ pub(super) const fn is_tree(state: &FileState) -> bool {
 
 /// Whether a folder may be there, and as what.
 fn folders_as(content: &Content, expect: &Expect) -> AsFolder {
-    let expected = matches!(expect, Expect::State(FileState::Tree { .. }));
+    let expected = match expect {
+        Expect::State(state) | Expect::Restorable { from: state, to: _ } => is_tree(state),
+        Expect::Anything | Expect::Content(_) => false,
+    };
     match content {
         Content::Given(FileContent::FolderMode(_)) => AsFolder::Itself,
         content if content.replaces_folders() || expected => AsFolder::Tree,
@@ -279,14 +306,16 @@ pub(super) fn kept(common: &Common, state: &FileState) -> Option<New> {
         FileState::File { digest, mode, bytes: _ } => {
             Some(New::File { bytes: common.blobs.get(*digest)?, mode: Some(*mode) })
         }
-        FileState::Tree { digest, .. } => common.trees.has(*digest).then_some(New::Tree(*digest)),
+        FileState::Tree { digest, .. } => {
+            common.trees.is_intact(*digest).then_some(New::Tree(*digest))
+        }
     }
 }
 
 fn check_expected(before: &FileState, expect: &Expect, target: &Target) -> Result<(), ToolError> {
     let met = match expect {
         Expect::Anything => true,
-        Expect::State(state) => state == before,
+        Expect::State(state) | Expect::Restorable { from: state, to: _ } => state == before,
         Expect::Content(wanted) => {
             matches!(before, FileState::File { digest, .. } if digest == wanted)
         }
@@ -381,4 +410,9 @@ fn new(common: &Common, content: Content, target: &Target) -> Result<New, ToolEr
 
 fn no_longer_kept(target: &Target) -> ToolError {
     ToolError::failed(format!("the earlier content of `{}` is no longer kept", target.path))
+}
+
+fn damaged(target: &Target) -> ToolError {
+    let path = &target.path;
+    ToolError::failed(format!("the earlier content of `{path}` was damaged where it was kept"))
 }

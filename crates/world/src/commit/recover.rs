@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::fs::syncfs;
 use tool::{CallId, Change, FilePath, FileState, Live, ToolError};
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     step::step,
     sweep::sweep,
     target::Target,
-    temp::{New, Temp, name},
+    temp::{New, Temp, name, rename_new},
 };
 use crate::{
     Ending, Recovered, Unfinished,
@@ -168,18 +169,34 @@ fn opened(root: &Root, inner: &str) -> Option<(OwnedFd, String)> {
     Some((open_folder(root, folder, Links::Refused).ok()?, name.to_owned()))
 }
 
+/// The name that the record of a change has for a folder that must make way.
+fn displaced(workspace: &Workspace, change: &Change) -> Option<(OwnedFd, String)> {
+    let root = workspace.recorded_root(&change.root)?;
+    opened(&root, change.displaced.as_deref()?)
+}
+
 /// Keeps a folder that was moved out of the way, whatever else becomes of the change.
 fn keep_displaced(workspace: &Workspace, change: &Change) -> Result<(), ToolError> {
-    let FileState::Tree { digest, .. } = change.before else { return Ok(()) };
-    let Some(inner) = change.displaced.as_deref() else { return Ok(()) };
-    let Some(root) = workspace.recorded_root(&change.root) else { return Ok(()) };
-    let Some((folder, name)) = opened(&root, inner) else { return Ok(()) };
-    let found = find(&folder, &name, finding(workspace, change, &Live::default()))?;
-    if found.state != change.before {
+    if !is_tree(&change.before) {
         return Ok(());
     }
-    let kept = workspace.common.trees.put(digest, &folder, &name);
-    kept.map_err(|source| problem::writing(&change.path, source))
+    let Some((folder, name)) = displaced(workspace, change) else { return Ok(()) };
+    let live = Live::default();
+    let finding = Finding { folders: AsFolder::Tree, ..finding(workspace, change, &live) };
+    let found = find(&folder, &name, finding)?.state;
+    match found {
+        // The new content, which waits under the same name.
+        found if found == change.after => Ok(()),
+        // Also one that somebody changed just before it was moved, under the hash it has now.
+        FileState::Tree { digest, .. } => {
+            let kept = workspace.common.trees.put(digest, &folder, &name);
+            kept.map_err(|source| problem::writing(&change.path, source))
+        }
+        FileState::Absent
+        | FileState::File { .. }
+        | FileState::Link { .. }
+        | FileState::Folder { .. } => Ok(()),
+    }
 }
 
 fn finish(
@@ -194,9 +211,10 @@ fn finish(
         match (now, target) {
             (Now::Done, _) => {}
             (Now::Ready(waiting), Some(mut target)) => {
+                keep_displaced(workspace, change)?;
                 folders.share(&mut target)?;
                 let temp = name(call, format_args!("r{number}"));
-                put(&workspace.common, &mut folders, &target, (change, waiting, temp))?;
+                put(workspace, &mut folders, &target, (change, waiting, temp))?;
             }
             (Now::Lost | Now::Foreign | Now::Ready(_), _) => conflicts.push(change.path.clone()),
         }
@@ -207,37 +225,56 @@ fn finish(
 }
 
 fn put(
-    common: &Common,
+    workspace: &Workspace,
     folders: &mut Folders,
     target: &Target,
     (change, waiting, temp): (&Change, Waiting, String),
 ) -> Result<(), ToolError> {
+    let common = &workspace.common;
+    let failed = |source: std::io::Error| problem::writing(&change.path, source);
+    let parent = folders.parent(target).map_err(|errno| failed(errno.into()))?;
+    let place = (&*parent, target.name.as_str());
+    if let FileState::Folder { mode } = change.after {
+        return set_mode(place, mode).map_err(|errno| failed(errno.into()));
+    }
+    // A folder that was there goes by the name that the record has for it: if this is interrupted
+    // too, it is found by that name, and kept.
+    let aside = if is_tree(&change.before) { displaced(workspace, change) } else { None };
     let put = || -> std::io::Result<()> {
-        let parent = folders.parent(target)?;
-        let place = (&*parent, target.name.as_str());
-        match waiting {
-            _ if matches!(change.after, FileState::Folder { .. }) => {
-                if let FileState::Folder { mode } = change.after {
-                    set_mode(place, mode)?;
-                }
-            }
-            Waiting::Staged(folder, name) => {
+        match (waiting, aside) {
+            (Waiting::Staged(folder, name), _) => {
                 put_over((&folder, &name), place, &change.before)?;
                 step();
-                dispose(common, &change.before, (&folder, &name))?;
+                dispose(common, &change.before, (&folder, &name))
             }
-            Waiting::Kept(New::Absent) => dispose(common, &change.before, place)?,
-            Waiting::Kept(new) => {
-                let (mut temp, _) = Temp::write((parent.clone(), temp), &new, None, &common.trees)?;
+            (Waiting::Kept(New::Absent), Some((folder, name))) => {
+                remove(&folder, name.as_str())?;
+                rename_new(place, (&folder, &name))?;
                 step();
-                put_over((&temp.folder, &temp.name), place, &change.before)?;
-                temp.precious = is_tree(&change.before);
-                dispose(common, &change.before, (&temp.folder, &temp.name))?;
+                dispose(common, &change.before, (&folder, &name))
+            }
+            (Waiting::Kept(New::Absent), None) => dispose(common, &change.before, place),
+            (Waiting::Kept(new), aside) => {
+                let written = Temp::write((parent.clone(), temp), &new, None, &common.trees)?;
+                if matches!(new, New::Tree(_)) {
+                    syncfs(&parent)?;
+                }
+                step();
+                let (temp, _) = written;
+                let Some((folder, name)) = aside else {
+                    put_over((&temp.folder, &temp.name), place, &change.before)?;
+                    return dispose(common, &change.before, (&temp.folder, &temp.name));
+                };
+                remove(&folder, name.as_str())?;
+                rename_new((&temp.folder, &temp.name), (&folder, &name))?;
+                step();
+                put_over((&folder, &name), place, &change.before)?;
+                step();
+                dispose(common, &change.before, (&folder, &name))
             }
         }
-        Ok(())
     };
-    put().map_err(|source| problem::writing(&change.path, source))
+    put().map_err(failed)
 }
 
 /// Does away with what was `before` and is at `place` now: a folder is kept, a file was.

@@ -2,10 +2,10 @@
 
 /// Stands between two things that reach the disk. Does nothing, except in the tests that die here.
 #[cfg(not(test))]
-pub(super) const fn step() {}
+pub(crate) const fn step() {}
 
 #[cfg(test)]
-pub(super) use self::dying::{DIED, die_after, step};
+pub(crate) use self::dying::{DIED, die_after, step};
 
 #[cfg(test)]
 mod dying {

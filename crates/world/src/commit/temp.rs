@@ -81,7 +81,7 @@ impl Temp {
                 }
                 state.clone()
             }
-            New::Tree(digest) => trees.take(*digest, &temp.folder, &temp.name)?.into(),
+            New::Tree(digest) => trees.copy_out(*digest, &temp.folder, &temp.name)?.into(),
             New::Absent => FileState::Absent,
         };
         Ok((temp, state))

@@ -61,7 +61,11 @@ impl Wanted {
             Content::Given(FileContent::KeptTree(_) | FileContent::FolderMode(_)) => true,
             Content::Given(_) | Content::Removed => false,
         };
-        shall || matches!(&self.expect, Expect::State(state) if is_folder(state))
+        let expected = match &self.expect {
+            Expect::State(state) | Expect::Restorable { from: state, to: _ } => is_folder(state),
+            Expect::Anything | Expect::Content(_) => false,
+        };
+        shall || expected
     }
 }
 

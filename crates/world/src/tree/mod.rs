@@ -4,6 +4,7 @@ mod copy;
 mod depth;
 mod file;
 mod hash;
+mod links;
 mod remove;
 mod store;
 mod visit;

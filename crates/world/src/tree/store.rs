@@ -1,25 +1,30 @@
-//! Folders that changes replaced or removed, by hash.
+//! Folders that changes replaced or removed, by hash, so that equal ones are kept once.
+//!
+//! A kept folder leaves the store only when it is pruned. Undo gets a copy: other calls may have
+//! removed an equal folder, and an undo that is interrupted must find it again.
 
-use std::{io, os::fd::OwnedFd, sync::Arc};
+use std::{io, os::fd::OwnedFd, path::Path, sync::Arc};
 
 use rustix::{
-    fs::{AtFlags, Timespec, Timestamps, fsync, renameat, utimensat},
+    fs::{AtFlags, Timespec, Timestamps, fsync, renameat, syncfs, utimensat},
     io::Errno,
 };
 use tool::{Clock, Digest, Live};
 
 use super::{
-    copy::copy,
+    copy::{TreePlace, copy_tree},
     hash::{Hashed, Hashing, hash},
+    links::separate_links,
     remove::remove,
 };
 use crate::{
     beneath::{Links, open_folder},
+    commit::step,
     data::{Data, private_folder},
 };
 
-/// The store of folders. Each is in a folder of its own, so that the age of a kept one can be noted
-/// without touching it.
+/// The store of folders. Each is in a shelf, a folder of its own, so that the age of a kept one can
+/// be noted without touching it.
 #[derive(Debug)]
 pub(crate) struct Trees {
     dir: OwnedFd,
@@ -28,28 +33,33 @@ pub(crate) struct Trees {
 
 /// The name of a kept folder in its shelf.
 const KEPT: &str = "tree";
+/// The name of one that is still being copied there.
+const PARTIAL: &str = "copy.tmp";
 
 impl Trees {
     pub(crate) fn open(data: &Data, clock: Arc<dyn Clock>) -> Result<Self, Errno> {
         Ok(Self { dir: data.folder("trees")?, clock })
     }
 
-    /// Keeps the folder at `name` in `folder`; afterwards it is no longer there.
+    /// Keeps the folder at `name` in `folder`, whose hash is `digest`; afterwards it is no longer
+    /// there. At every moment all of it is there or all of it is kept.
     pub(crate) fn put(&self, digest: Digest, folder: &OwnedFd, name: &str) -> io::Result<()> {
-        if self.has(digest) {
-            return remove(folder, name);
-        }
+        let place = TreePlace { folder, name: name.as_bytes() };
         let shelf_name = digest.to_string();
-        // What an interrupted copy left behind is in the way.
+        if self.is_intact(digest) {
+            self.touch(&shelf_name)?;
+            return discard(folder, name);
+        }
+        // A copy that was interrupted, or a kept folder that was damaged.
         remove(&self.dir, shelf_name.as_str())?;
         let shelf = private_folder(&self.dir, &shelf_name)?;
-        match renameat(folder, name, &shelf, KEPT) {
-            Err(Errno::XDEV) => {
-                let partial = "copy.tmp";
-                copy((folder, name.as_bytes()), (&shelf, partial.as_bytes()))?;
-                renameat(&shelf, partial, &shelf, KEPT)?;
-                fsync(&shelf)?;
-                remove(folder, name)?;
+        step();
+        match take_in(place, &shelf) {
+            // Another file system, or a folder without write permission, which only root may move.
+            Err(Errno::XDEV | Errno::ACCESS | Errno::PERM) => {
+                self.copy_in(digest, place, &shelf)?;
+                step();
+                discard(folder, name)?;
             }
             moved => moved?,
         }
@@ -58,28 +68,57 @@ impl Trees {
         Ok(fsync(&self.dir)?)
     }
 
-    /// Takes a kept folder out, to `name` in `folder`. It must be the one it was.
-    pub(crate) fn take(&self, digest: Digest, folder: &OwnedFd, name: &str) -> io::Result<Hashed> {
-        let shelf_name = digest.to_string();
-        let shelf = open_folder(&self.dir, &*shelf_name, Links::Refused)?;
-        let kept = open_folder(&shelf, KEPT, Links::Refused)?;
-        let hashed = hash(&kept, &mut Hashing { live: &Live::default(), visit: &mut |_| Ok(()) })?;
+    fn copy_in(&self, digest: Digest, place: TreePlace<'_>, shelf: &OwnedFd) -> io::Result<()> {
+        let partial = TreePlace { folder: shelf, name: PARTIAL.as_bytes() };
+        copy_tree(place, partial)?;
+        let copied = open_folder(shelf, PARTIAL, Links::Refused)?;
+        if hash_of(&copied)?.digest != digest {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        // On the disk before the original goes.
+        syncfs(shelf)?;
+        renameat(shelf, PARTIAL, shelf, KEPT)?;
+        fsync(shelf)?;
+        Ok(fsync(&self.dir)?)
+    }
+
+    /// Copies a kept folder to `name` in `folder`, and says what it is. Fails with
+    /// [`io::ErrorKind::InvalidData`] if it is not what it was.
+    pub(crate) fn copy_out(
+        &self,
+        digest: Digest,
+        folder: &OwnedFd,
+        name: &str,
+    ) -> io::Result<Hashed> {
+        let shelf = open_folder(&self.dir, &*digest.to_string(), Links::Refused)?;
+        let kept = TreePlace { folder: &shelf, name: KEPT.as_bytes() };
+        copy_tree(kept, TreePlace { folder, name: name.as_bytes() })?;
+        let hashed = hash_of(&open_folder(folder, name, Links::Refused)?)?;
         if hashed.digest != digest {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        match renameat(&shelf, KEPT, folder, name) {
-            Err(Errno::XDEV) => copy((&shelf, KEPT.as_bytes()), (folder, name.as_bytes()))?,
-            moved => moved?,
-        }
-        // Only an empty shelf or one whose copy is in use elsewhere is left.
-        remove(&self.dir, shelf_name.as_str())?;
         Ok(hashed)
     }
 
-    /// Whether a folder with this hash is kept.
+    /// Whether a folder with this hash is kept. It may have been damaged since.
     pub(crate) fn has(&self, digest: Digest) -> bool {
-        let shelf = open_folder(&self.dir, &*digest.to_string(), Links::Refused);
-        shelf.and_then(|shelf| open_folder(&shelf, KEPT, Links::Refused)).is_ok()
+        self.kept(digest).is_ok()
+    }
+
+    /// Whether a folder with this hash is kept and still what it was. Reads all of it.
+    pub(crate) fn is_intact(&self, digest: Digest) -> bool {
+        let hashed = self.kept(digest).map_err(io::Error::from).and_then(|kept| hash_of(&kept));
+        hashed.is_ok_and(|hashed| hashed.digest == digest)
+    }
+
+    /// Whether a shelf on the disk holds a whole folder, not the rest of a copy that was interrupted.
+    pub(crate) fn is_shelf_complete(shelf: &Path) -> bool {
+        shelf.join(KEPT).is_dir()
+    }
+
+    fn kept(&self, digest: Digest) -> Result<OwnedFd, Errno> {
+        let shelf = open_folder(&self.dir, &*digest.to_string(), Links::Refused)?;
+        open_folder(&shelf, KEPT, Links::Refused)
     }
 
     /// Notes when it was last needed.
@@ -92,4 +131,24 @@ impl Trees {
         let times = Timestamps { last_access: time, last_modification: time };
         Ok(utimensat(&self.dir, shelf, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
+}
+
+/// Moves a folder to its shelf.
+fn take_in(place: TreePlace<'_>, shelf: &OwnedFd) -> Result<(), Errno> {
+    separate_links(place).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    renameat(place.folder, place.name, shelf, KEPT)
+}
+
+/// Removes a folder that is kept elsewhere. It gets another name first: one that is half removed
+/// must not be taken for the folder it was.
+fn discard(folder: &OwnedFd, name: &str) -> io::Result<()> {
+    let doomed = format!("{name}.drop");
+    remove(folder, doomed.as_str())?;
+    renameat(folder, name, folder, &doomed)?;
+    step();
+    remove(folder, doomed.as_str())
+}
+
+fn hash_of(folder: &OwnedFd) -> io::Result<Hashed> {
+    hash(folder, &mut Hashing { live: &Live::default(), visit: &mut |_| Ok(()) })
 }
