@@ -75,16 +75,27 @@ fn note(call: &WireCall, tool: &str, outcome: &Outcome) -> CallNote {
     }
 }
 
-/// What the journal says a call belongs to: the message of the model, and where its provider gave the
-/// call no id, which one of the message it is.
-pub(crate) fn asked_in(message: &str, calls: &[WireCall], number: usize) -> String {
+/// What tells a call from the others of its message in the journal: the id that its provider gave it, or which one of
+/// its name it is. The second form begins with `#`.
+pub(crate) fn recorded_id(calls: &[WireCall], number: usize) -> Option<String> {
+    let call = calls.get(number)?;
+    Some(call.id.clone().unwrap_or_else(|| ordinal(calls, number, &call.name)))
+}
+
+/// The id of the message as earlier versions recorded it for a call: with the ordinal behind it where the provider gave
+/// no id.
+pub(crate) fn recorded_in_before(message: &str, calls: &[WireCall], number: usize) -> String {
     match calls.get(number) {
         Some(WireCall { id: None, name, .. }) => {
-            let before = calls.iter().take(number).filter(|other| other.name == *name).count();
-            format!("{message}#{name}.{before}")
+            format!("{message}{}", ordinal(calls, number, name))
         }
         Some(_) | None => message.to_owned(),
     }
+}
+
+fn ordinal(calls: &[WireCall], number: usize, name: &str) -> String {
+    let before = calls.iter().take(number).filter(|other| other.name == name).count();
+    format!("#{name}.{before}")
 }
 
 /// Runs the calls of a message: together while they change nothing, in order where they do.
@@ -106,9 +117,10 @@ pub(crate) async fn call_all(
         let told = Told { sink: run.sink.clone(), handle: handle.clone(), run: run.cancel.clone() };
         let updates = Updates::to(Arc::new(told));
         names.push((handle, request.name.clone()));
-        let message_id = Some(asked_in(message, calls, number));
+        let message_id = Some(message.to_owned());
+        let provider_call_id = recorded_id(calls, number);
         let cancel = stop.child_token();
-        requests.push(Request { cancel, updates, message_id, ..request });
+        requests.push(Request { cancel, updates, message_id, provider_call_id, ..request });
     }
     // Whoever watches hears of each call as it ends.
     let (done, mut ended) = mpsc::channel(calls.len().max(1));

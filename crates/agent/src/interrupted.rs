@@ -7,7 +7,7 @@ use tool::{ToolError, ToolOutput};
 use crate::{
     AgentError,
     agents::Inner,
-    calls::asked_in,
+    calls::{recorded_id, recorded_in_before},
     transcript::{self, failed},
 };
 
@@ -32,17 +32,20 @@ impl Inner {
             return Ok(calls.iter().map(unknown).collect());
         };
         let message = transcript::message_id(session, said);
+        let old_message = transcript::old_message_id(session, said);
         let untrusted = self.untrusted(&session.key).await?;
         let one = |(number, call): (usize, &WireCall)| {
-            let asked = asked_in(&message, calls, number);
-            // A provider may use an id more than once, and one that uses none is told by the message.
-            // Newest first, for what older versions recorded without one.
+            let recorded = recorded_id(calls, number);
+            let before = recorded_in_before(&old_message, calls, number);
+            // A provider may use an id more than once, so the message counts too. Earlier versions recorded
+            // another id of the message, and the first ones none; newest first, for those.
             let entry = entries.iter().find(|entry| {
                 let same = match &entry.message_id {
-                    Some(message) => *message == asked,
-                    None => call.id.is_some(),
+                    Some(found) if *found == message => entry.provider_call_id == recorded,
+                    Some(found) => *found == before && entry.provider_call_id == call.id,
+                    None => call.id.is_some() && entry.provider_call_id == call.id,
                 };
-                same && entry.agent == key.agent && entry.provider_call_id == call.id
+                same && entry.agent == key.agent
             });
             told(call, entry, untrusted.as_deref())
         };

@@ -33,6 +33,10 @@ pub use error::AgentError;
 pub use events::{Event, Listener, Sink};
 pub use input::{Answer, Input};
 pub use limit::{Admitted, RunLimit};
-pub use model::{Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers};
+pub use model::{
+    Choice, KeyNeed, Known, KnownModel, ModelError, Models, Price, known_providers, provider_names,
+};
 pub use names::{answer_id, check_name, is_reserved, request_name, request_of_call};
-pub use stored::{NewAgent, NotStored, has_agent, missing_workspace, remove_agent, store_agent};
+pub use stored::{
+    ExistingAgent, NewAgent, NotStored, has_agent, missing_workspace, remove_agent, store_agent,
+};

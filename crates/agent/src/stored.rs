@@ -18,6 +18,17 @@ pub struct NewAgent {
     pub by: String,
     /// What configuration would say about it.
     pub settings: Value,
+    /// What happens if there is an agent of this name.
+    pub existing: ExistingAgent,
+}
+
+/// What happens to an agent that has the name of a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExistingAgent {
+    /// It stays as it is, and no agent is made.
+    Keep,
+    /// All its settings are replaced.
+    Replace,
 }
 
 /// Why an agent is not made or removed.
@@ -26,6 +37,8 @@ pub struct NewAgent {
 pub enum NotStored {
     #[error(transparent)]
     Invalid(#[from] ConfigError),
+    #[error("there is an agent `{0}` already")]
+    Exists(String),
     #[error("`{}` is not a folder, so no agent can work in it", .0.display())]
     NoFolder(PathBuf),
     #[error("`{0}` is in the configuration; change it there")]
@@ -37,25 +50,33 @@ pub enum NotStored {
 }
 
 /// Makes an agent, or replaces the settings of one that was made before. What `config` says about one
-/// stays.
+/// stays. `check` refuses settings that name a tool, agent or provider that does not exist.
 pub async fn store_agent(
     db: &Db,
     config: &Config,
     new: &NewAgent,
+    check: impl FnOnce(&Agent) -> Result<(), ConfigError>,
     now: SystemTime,
 ) -> Result<StoredAgent, NotStored> {
-    let NewAgent { id, by, settings } = new;
+    let NewAgent { id, by, settings, existing } = new;
     let agent = config::stored_agent(id, settings)?;
+    check(&agent)?;
     if let Some(path) = missing_workspace(&agent) {
         return Err(NotStored::NoFolder(path));
     }
-    if let Some(changed) = db.change_agent(id, settings, now).await? {
+    if *existing == ExistingAgent::Replace
+        && let Some(changed) = db.change_agent(id, settings, now).await?
+    {
         return Ok(changed);
     }
-    if has_agent(config, id) {
+    // `config` has the agents of the database too.
+    if has_agent(config, id) && db.agent(id).await?.is_none() {
         return Err(NotStored::Configured(id.clone()));
     }
-    Ok(db.add_agent(id, by, settings, now).await?)
+    match db.add_agent(id, by, settings, now).await {
+        Err(StoreError::AgentExists(id)) => Err(NotStored::Exists(id)),
+        made => Ok(made?),
+    }
 }
 
 /// Removes an agent that was made here.

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use provider::{Message, WireCall, WireResult};
 use serde_json::{Value, json};
 use store::{Db, Message as StoredMessage, MessageRole, NewMessage, Session, SessionKey};
-use tool::Block;
+use tool::{Block, Digest};
 
 use crate::AgentError;
 
@@ -50,10 +50,23 @@ pub(crate) async fn add(
     Ok(db.add_messages(key, &new, now).await?)
 }
 
-/// Names a message of a session for the journal. One that is removed and made again counts anew.
+/// The UUID of a message: for the journal, and for programs that look at sessions. A session that is removed and
+/// made again has other messages.
 pub(crate) fn message_id(session: &Session, number: u64) -> String {
-    let made = session.created_at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}.{number}", made.as_micros())
+    let made = micros_since_1970(session).to_le_bytes();
+    let SessionKey { user, agent, name } = &session.key;
+    let texts = [user.as_bytes(), agent.as_bytes(), name.as_bytes()];
+    let number = number.to_le_bytes();
+    Digest::of_parts(texts.into_iter().chain([&made[..], &number[..]])).to_uuid()
+}
+
+/// The id that versions before 0.2 gave a message, for calls that they recorded.
+pub(crate) fn old_message_id(session: &Session, number: u64) -> String {
+    format!("{:x}.{number}", micros_since_1970(session))
+}
+
+fn micros_since_1970(session: &Session) -> u128 {
+    session.created_at.duration_since(UNIX_EPOCH).unwrap_or_default().as_micros()
 }
 
 /// The number of the last message of the model, if it is not long ago.

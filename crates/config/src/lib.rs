@@ -81,7 +81,7 @@ pub use server::{Origin, Server};
 pub use setting::parse_duration;
 pub use spanned::{At, Spanned};
 pub use store::Store;
-pub use stored::stored_agent;
+pub use stored::{agent_settings, stored_agent};
 pub use text::Text;
 pub use tool::Ask;
 pub use tools::{Fs, Names, Tools, names};

@@ -7,13 +7,16 @@ use std::{fmt, ops::Deref, sync::Arc};
 pub struct At {
     /// The file, as it was named when it was read.
     pub file: Arc<str>,
-    /// The line, counted from 1.
+    /// The line, counted from 1; 0 if it stands in no file.
     pub line: u32,
 }
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
     }
 }
 

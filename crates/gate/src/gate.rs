@@ -7,12 +7,14 @@ use std::{
 };
 
 use config::Config;
-use policy::{Explanation, Rules, Warning, explain};
+use policy::{ConfigWarning, Explanation, Rules, explain};
 use serde_json::{Value, json};
 use store::{Db, EmergencyFile, Journal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tool::{CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, Updates};
+use tool::{
+    CallId, Caller, Capability, Digest, Live, Outcome, Prepared, Role, ToolError, ToolInfo, Updates,
+};
 
 use crate::{
     call::{Call, Learning, Origin, Planned},
@@ -273,12 +275,18 @@ impl Gate {
         Some(explain(&rules, &planned, Some("it is not part of this build yet")))
     }
 
-    /// What in the lists of the configuration does nothing.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let (snapshot, planned) = (self.shared.registry.snapshot(), policy::planned());
-        let built = snapshot.tools().map(|entry| &**entry.info());
-        let tools: Vec<_> = built.chain(&planned).collect();
-        policy::warnings(&self.shared.settings.load().config, &tools)
+    /// Every tool that a configuration may name: the registered ones, and those that are not built yet.
+    pub fn nameable_tools(&self) -> Vec<ToolInfo> {
+        let snapshot = self.shared.registry.snapshot();
+        let built = snapshot.tools().map(|entry| ToolInfo::clone(entry.info()));
+        built.chain(policy::planned()).collect()
+    }
+
+    /// Rules of the configuration that have no effect.
+    pub fn warnings(&self) -> Vec<ConfigWarning> {
+        let tools = self.nameable_tools();
+        let tools: Vec<_> = tools.iter().collect();
+        policy::config_warnings(&self.shared.settings.load().config, &tools)
     }
 
     /// The journal.

@@ -9,6 +9,8 @@ use tool::{
     Section, ToolInfo,
 };
 
+use crate::fold;
+
 struct Row(&'static str, Section, &'static [Profile], &'static [&'static str]);
 
 const ROWS: &[Row] = &[
@@ -33,6 +35,51 @@ const ROWS: &[Row] = &[
 
 /// Tools that only the owner may use.
 const OWNER_ONLY: &[&str] = &["cron", "nodes"];
+
+/// Tools that other agent runtimes have under these names and Toolgate does not plan. A policy list taken over
+/// from there may name them: a tool that cannot exist here is neither opened nor closed by that.
+const OPENCLAW_TOOLS: &[&str] = &[
+    "ask_user",
+    "automations",
+    "bundle-mcp",
+    "code_execution",
+    "computer",
+    "conversations_list",
+    "conversations_send",
+    "conversations_turn",
+    "create_goal",
+    "dashboard",
+    "dismiss_task",
+    "get_goal",
+    "heartbeat_respond",
+    "image_generate",
+    "music_generate",
+    "openclaw",
+    "plugins",
+    "portal",
+    "progress_card",
+    "screen",
+    "sessions",
+    "sessions_search",
+    "sessions_yield",
+    "show_widget",
+    "skill_workshop",
+    "suggest_task",
+    "switch_model",
+    "terminal",
+    "theme",
+    "transcripts",
+    "update_goal",
+    "update_plan",
+    "video_generate",
+    "view_image",
+    "x_search",
+];
+
+/// Whether `folded` is a tool of `OpenClaw` that Toolgate does not have.
+pub(crate) fn is_openclaw_tool(folded: &str) -> bool {
+    OPENCLAW_TOOLS.iter().any(|name| fold(name) == folded)
+}
 
 /// Every tool that is known and not built, as far as policy looks at it.
 pub fn planned() -> Vec<ToolInfo> {

@@ -9,6 +9,7 @@ mod allowance;
 mod catalogue;
 mod check;
 mod command;
+mod configured_names;
 mod credential;
 mod decide;
 mod explain;
@@ -20,12 +21,14 @@ pub mod shell;
 mod suggest;
 mod untrusted;
 pub mod url;
-mod warnings;
 
 pub use allowance::Allowance;
 pub use catalogue::planned;
 pub use check::{Checked, CommandCheck, MISSING, Resolved, UrlCheck, check_path};
 pub use command::complete;
+pub use configured_names::{
+    ConfigWarning, KnownNames, check_agent_names, check_names, config_warnings,
+};
 pub use credential::is_credential;
 pub use decide::{Decision, Situation, Verdict, decide, mode, review};
 pub use explain::{Explanation, LayerVerdict, explain};
@@ -35,4 +38,3 @@ pub use protected::Protected;
 pub use rules::Rules;
 pub use suggest::{Past, Suggestion, suggest};
 pub use untrusted::Untrusted;
-pub use warnings::{Warning, warnings};

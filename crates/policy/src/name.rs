@@ -2,6 +2,9 @@
 
 use tool::{Section, ToolInfo};
 
+/// The group of every tool but those for files, commands and plugins.
+pub(crate) const OPENCLAW_GROUP: &str = "openclaw";
+
 /// The form in which names are compared: `apply-patch`, `ApplyPatch` and `apply_patch` are one.
 pub fn fold(name: &str) -> String {
     let letters = name.trim().chars().filter(|c| !matches!(c, '_' | '-'));
@@ -35,7 +38,7 @@ fn means<'a>(pattern: &str, mut names: impl Iterator<Item = &'a str>) -> bool {
 }
 
 fn in_group(group: &str, tool: &ToolInfo) -> bool {
-    if group == "openclaw" {
+    if group == OPENCLAW_GROUP {
         let left_out = matches!(tool.section, Section::Fs | Section::Runtime | Section::Plugins);
         return !left_out && &*tool.name != "canvas";
     }
@@ -43,7 +46,7 @@ fn in_group(group: &str, tool: &ToolInfo) -> bool {
 }
 
 /// Matches `*` without looking back further than the last one.
-fn like(pattern: &str, text: &str) -> bool {
+pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
         return false;

@@ -146,6 +146,24 @@ pub fn leave_questions(data: &Path, calls: &[CallId]) -> Result<(), StoreError> 
     Ok(())
 }
 
+/// The ids of all users, removed ones too; the owner is always one. May block; for start-up and reloading,
+/// where there is no runtime.
+pub fn stored_users(data: &Path) -> Result<Vec<String>, StoreError> {
+    let path = data.join("toolgate.db");
+    if !path.exists() {
+        return Ok(vec![OWNER.to_owned()]);
+    }
+    let _lock = FolderLock::take(data)?;
+    let conn = migrate(&path)?;
+    let mut query = conn.prepare("SELECT id FROM users ORDER BY id")?;
+    let rows = query.query_map([], |row| row.get(0))?;
+    let mut users = rows.collect::<Result<Vec<String>, _>>()?;
+    if !users.iter().any(|user| user == OWNER) {
+        users.push(OWNER.to_owned());
+    }
+    Ok(users)
+}
+
 /// The agents that were made over the API, by id, with their settings. May block; for start-up and
 /// reloading, where there is no runtime.
 pub fn stored_agents(data: &Path) -> Result<Vec<(String, serde_json::Value)>, StoreError> {

@@ -19,7 +19,7 @@ pub use db::{
     EXACT, Grant, LateGrant, LazyDb, Message, MessageRole, NewApproval, NewMessage, NewSession,
     NewToken, OWNER, Permission, PermissionState, RemovedUser, Scope, Session, SessionChange,
     SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token,
-    TokenKind, UntrustedFile, User, Wanted, Which, leave_questions, stored_agents,
+    TokenKind, UntrustedFile, User, Wanted, Which, leave_questions, stored_agents, stored_users,
 };
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::{StoreError, UserError};

@@ -52,6 +52,13 @@ impl Digest {
         hasher.finish().0
     }
 
+    /// The first half as a UUID of version 8, which is made of anything its maker likes.
+    pub fn to_uuid(&self) -> String {
+        let mut bytes = [0; 16];
+        bytes.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+    }
+
     /// The raw hash.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

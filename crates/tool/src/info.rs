@@ -31,6 +31,25 @@ pub enum Section {
 }
 
 impl Section {
+    /// Every section, in the order of the variants.
+    pub const ALL: [Self; 15] = [
+        Self::Fs,
+        Self::Runtime,
+        Self::Web,
+        Self::Memory,
+        Self::Notes,
+        Self::Tasks,
+        Self::Sessions,
+        Self::Ui,
+        Self::Messaging,
+        Self::Automation,
+        Self::Nodes,
+        Self::Agents,
+        Self::Media,
+        Self::Time,
+        Self::Plugins,
+    ];
+
     /// The name people write.
     pub const fn name(self) -> &'static str {
         match self {

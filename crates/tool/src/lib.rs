@@ -94,9 +94,9 @@ pub use review::{Extent, Keep, Proposal, Proposed, Review};
 pub use run::{Lasting, Reach, Run};
 pub use schema::{plain_schema, schema_of};
 pub use sessions::{
-    Addressee, AgentInfo, Cleanup, Conversations, History, MessageInfo, SendMessage, SendStatus,
-    Sent, SessionInfo, SessionQuery, SessionSettings, Sessions, Spawn, SpawnContext, Spawned,
-    WithTools,
+    Addressee, AgentInfo, Cleanup, Conversations, History, MessageCall, MessageInfo, SendMessage,
+    SendStatus, Sent, SessionInfo, SessionQuery, SessionSettings, Sessions, Spawn, SpawnContext,
+    Spawned, WithTools,
 };
 pub use steps::{Action, After, Argv, Inlet, Outlet, Step, Streams};
 pub use tasks::{

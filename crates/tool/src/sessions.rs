@@ -83,6 +83,8 @@ pub struct SessionInfo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageInfo {
+    /// Its UUID, which calls that it asks for have as their `message_id`.
+    pub id: String,
     /// `user`, `assistant`, `tool` or `summary`.
     pub role: String,
     /// What it says, secrets taken out, long ones cut.
@@ -91,7 +93,29 @@ pub struct MessageInfo {
     pub at: String,
     /// The tools it calls, if they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<String>,
+    pub calls: Vec<MessageCall>,
+    /// The call whose result it is, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+}
+
+/// A call that a message asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageCall {
+    /// Our own id of it; missing if it is not recorded, as calls of tools of the client are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// The tool, as the model named it.
+    pub tool: String,
+    /// The arguments as JSON text, long ones cut.
+    pub arguments: String,
+    /// What became of it: `success`, `error`, `running`, ….
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// How long it took, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// Whom a message is for.

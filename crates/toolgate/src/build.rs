@@ -13,11 +13,12 @@ use gate::{Approver, Hook, Observer, Parts, Pipeline, Redactor, RegistryError, S
 use provider::Definitions;
 use services::Runner;
 use store::{EmergencyFile, Journal, LazyDb, StoreError};
-use tool::{AnyTool, Clock, Tool, ToolError, Typed};
+use tool::{AnyTool, Clock, Tool, ToolError, ToolInfo, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
 use crate::{
     capabilities::Everything,
+    config_names::NameableTools,
     gateway::Gateway,
     hooks::Programs,
     key::redaction_key,
@@ -133,6 +134,7 @@ pub struct GateBuilder {
     observers: Vec<Arc<dyn Observer>>,
     journal: Option<Journal>,
     file: Option<PathBuf>,
+    later_tools: Vec<String>,
 }
 
 impl GateBuilder {
@@ -147,6 +149,15 @@ impl GateBuilder {
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Names tools that are registered only after the gate is built, so that the policy may name them. Any
+    /// other name that no tool has is refused by [`GateBuilder::build`]: a misspelt `deny` must not leave its
+    /// tool open.
+    #[must_use]
+    pub fn later_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.later_tools.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -234,7 +245,13 @@ impl GateBuilder {
         policy::shell::check_safe_bins(&self.config.tools.exec)?;
         let data = self.data.or_else(|| config::paths().data).ok_or(BuildError::NoDataFolder)?;
         let base = self.config;
-        let (config, stored) = with_stored_agents(base.clone(), &data)?;
+        let built = self.tools.iter().map(|tool| ToolInfo::clone(tool.info()));
+        let names = NameableTools {
+            tools: built.chain(policy::planned()).collect(),
+            later: self.later_tools,
+        };
+        let (config, stored) = with_stored_agents(base.clone(), &data, &names)?;
+        names.check(&config, &data)?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
         let settings = world_settings(&config, &data, &workspace);
@@ -282,6 +299,7 @@ impl GateBuilder {
             agents: agents.clone(),
             programs,
             data,
+            later_tools: names.later,
             held: Arc::new(Mutex::new(Held { base, stored })),
         };
         reload.warn();

@@ -6,10 +6,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     agents::Agents, approvals::Approvals, audit::Audit, bench::Bench, call::CallTool, chat::Chat,
-    check::Check, completions::Completions, connect::Connect, doctor::Doctor, emergency::Emergency,
-    history::History, hook::HookCommand, man::Man, mcp::McpCommand, permissions::Permissions,
-    policy::Policy, run::RunProgram, serve::Serve, sessions::Sessions, tokens::Tokens,
-    tools::Tools, tour::Tour, undo::Undo, users::Users,
+    check::Check, completions::Completions, config::ConfigCommand, connect::Connect,
+    doctor::Doctor, emergency::Emergency, history::History, hook::HookCommand, man::Man,
+    mcp::McpCommand, permissions::Permissions, policy::Policy, run::RunProgram, serve::Serve,
+    sessions::Sessions, tokens::Tokens, tools::Tools, tour::Tour, undo::Undo, users::Users,
 };
 
 /// The tool runtime for AI agents: every tool call passes one gate.
@@ -73,6 +73,7 @@ pub(crate) enum Command {
     History(History),
     Undo(Undo),
     Audit(Audit),
+    Config(ConfigCommand),
     Doctor(Doctor),
     Bench(Bench),
     Completions(Completions),

@@ -28,6 +28,14 @@ pub(crate) fn configuration(global: &Global) -> Result<Config> {
     Ok(config)
 }
 
+/// The same, refused if it names a tool, user, agent or provider that does not exist. For commands that decide by
+/// it without a gate, which does that by itself.
+pub(crate) fn checked_configuration(global: &Global) -> Result<Config> {
+    let config = configuration(global)?;
+    toolgate::check_configuration(&config, &data(global)?)?;
+    Ok(config)
+}
+
 /// The file that was named, or the user's own: TOML, or JSON5 if there is no TOML.
 pub(crate) fn configuration_file(global: &Global) -> Option<PathBuf> {
     global.config.clone().or_else(|| {

@@ -182,7 +182,7 @@ impl Inner {
             let reason = format!("`{}` would change more than itself", change.path());
             return Err(ToolError::denied("gateway", "limits", reason));
         }
-        self.reload.check(&after).map_err(|error| ToolError::failed(error.to_string()))?;
+        self.reload.check_file(&after).map_err(|error| ToolError::failed(error.to_string()))?;
         Ok(edited)
     }
 

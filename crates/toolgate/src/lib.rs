@@ -35,6 +35,7 @@
 
 mod build;
 mod capabilities;
+mod config_names;
 mod gateway;
 mod hooks;
 mod key;
@@ -47,6 +48,7 @@ mod wire;
 
 pub use build::{BuildError, Gate, GateBuilder, Policy};
 pub use config::{self, Config};
+pub use config_names::{check_agent_settings, check_configuration};
 pub use gate::{
     Answer, AnswerDecision, Approver, Before, Call, Check, Finished, Hook, HookCall, Next,
     Observer, Pipeline, Question, RegistryError, Reply, Request, Stage, Started, Stats, standard,

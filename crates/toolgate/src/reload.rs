@@ -14,6 +14,7 @@ use world::{NetSettings, World};
 use crate::{
     BuildError,
     build::models,
+    config_names::NameableTools,
     hooks::Programs,
     stored::{StoredAgents, with_stored_agents},
 };
@@ -27,6 +28,8 @@ pub(crate) struct Reload {
     pub(crate) programs: Arc<Programs>,
     pub(crate) agents: Agents,
     pub(crate) data: PathBuf,
+    /// Tools that the program registers later.
+    pub(crate) later_tools: Vec<String>,
     pub(crate) held: Arc<Mutex<Held>>,
 }
 
@@ -41,18 +44,35 @@ pub(crate) struct Held {
 }
 
 impl Reload {
+    /// Refuses what a file must not say, before it is written.
+    pub(crate) fn check_file(&self, config: &Config) -> Result<(), BuildError> {
+        let names = self.names();
+        let (config, _) = with_stored_agents(config.clone(), &self.data, &names)?;
+        names.check(&config, &self.data)?;
+        self.check(&config).map(drop)
+    }
+
     /// Whether `config` could hold.
-    pub(crate) fn check(&self, config: &Config) -> Result<(Models, Redactor), BuildError> {
+    fn check(&self, config: &Config) -> Result<(Models, Redactor), BuildError> {
         policy::shell::check_safe_bins(&config.tools.exec)?;
         models(config, &self.data)
     }
 
-    /// Lets `config` hold, with the agents made here.
-    pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
-        self.take_both(&mut self.held(), config)
+    fn names(&self) -> NameableTools {
+        NameableTools { tools: self.gate.nameable_tools(), later: self.later_tools.clone() }
     }
 
-    /// Lets the agents hold that are made here now, with the configuration that holds already.
+    /// Lets `config` hold, with the agents made here.
+    pub(crate) fn take(&self, config: Config) -> Result<(), BuildError> {
+        let mut held = self.held();
+        let names = self.names();
+        let (with_agents, _) = with_stored_agents(config.clone(), &self.data, &names)?;
+        names.check(&with_agents, &self.data)?;
+        self.take_both(&mut held, config)
+    }
+
+    /// Lets the agents hold that are made here now, with the configuration that holds already. Its names are
+    /// not checked again: an agent that was removed must be gone also if the file still names it.
     pub(crate) fn take_agents(&self) -> Result<(), BuildError> {
         let mut held = self.held();
         let base = held.base.clone();
@@ -70,7 +90,7 @@ impl Reload {
     }
 
     fn take_both(&self, held: &mut Held, base: Config) -> Result<(), BuildError> {
-        let (mut config, stored) = with_stored_agents(base.clone(), &self.data)?;
+        let (mut config, stored) = with_stored_agents(base.clone(), &self.data, &self.names())?;
         // Calls that wait, or begin just now, must not be decided by the rules of no agent.
         let known = self.gate.config();
         for id in known.agents.keys().chain(&known.gone) {

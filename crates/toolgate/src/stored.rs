@@ -9,7 +9,7 @@ use agent::{has_agent, missing_workspace};
 use config::{Agent, Config};
 use serde_json::Value;
 
-use crate::BuildError;
+use crate::{BuildError, config_names::NameableTools};
 
 /// The agents that were made here, by id, with their settings.
 pub(crate) type StoredAgents = Vec<(String, Value)>;
@@ -19,13 +19,19 @@ pub(crate) type StoredAgents = Vec<(String, Value)>;
 pub(crate) fn with_stored_agents(
     mut config: Config,
     data: &Path,
+    names: &NameableTools,
 ) -> Result<(Config, StoredAgents), BuildError> {
     let stored = store::stored_agents(data)?;
     for (id, settings) in &stored {
         if config.agents.contains_key(id) {
             continue;
         }
-        match usable(id, settings, (data, config.workspaces.get(id))) {
+        let agent = usable(id, settings, (data, config.workspaces.get(id)));
+        let agent = agent.and_then(|agent| {
+            names.check_agent(&config, id, &agent).map_err(|error| error.to_string())?;
+            Ok(agent)
+        });
+        match agent {
             Ok(agent) => drop(config.agents.insert(id.clone(), agent)),
             Err(problem) => {
                 tracing::warn!(agent = id, "an agent is left out: {problem}");
@@ -95,7 +101,8 @@ mod tests {
         let mut elsewhere = Config::default();
         elsewhere.workspaces.insert("reader".to_owned(), folder.path().to_owned());
         for config in [Config::default(), elsewhere] {
-            let (config, _) = with_stored_agents(config, data.path()).unwrap();
+            let (config, _) =
+                with_stored_agents(config, data.path(), &NameableTools::default()).unwrap();
             assert!(!config.agents.contains_key("reader"));
         }
     }
@@ -107,7 +114,8 @@ mod tests {
         for id in [MAIN, "nobody"] {
             config.workspaces.insert(id.to_owned(), folder.path().to_owned());
         }
-        let (config, _) = with_stored_agents(config, data.path()).unwrap();
+        let (config, _) =
+            with_stored_agents(config, data.path(), &NameableTools::default()).unwrap();
         assert_eq!(config.agents.keys().collect::<Vec<_>>(), [MAIN]);
     }
 }

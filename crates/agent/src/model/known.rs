@@ -1,8 +1,9 @@
 //! Providers and models that need no configuration. Only data: what changes here changes no code.
 
+use config::Config;
 use provider::Format;
 
-use super::Price;
+use super::{Price, choice::DEMO};
 
 /// A provider that needs no more than its key.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +57,13 @@ const LOCAL_TOKENS: u32 = 32_768;
 /// Every known provider, in the order in which they are looked for.
 pub const fn known_providers() -> &'static [Known] {
     KNOWN
+}
+
+/// The names that rules about providers may use: those of `config`, those that need no configuration, and
+/// the built-in demo.
+pub fn provider_names(config: &Config) -> Vec<String> {
+    let known = KNOWN.iter().map(|known| known.name).chain([DEMO]);
+    config.providers.keys().cloned().chain(known.map(str::to_owned)).collect()
 }
 
 /// The known provider of this name.

@@ -28,7 +28,7 @@ use self::{answer::Attempt, endpoint::Endpoint};
 pub use self::{
     choice::Choice,
     error::ModelError,
-    known::{KeyNeed, Known, KnownModel, known_providers},
+    known::{KeyNeed, Known, KnownModel, known_providers, provider_names},
     price::Price,
 };
 

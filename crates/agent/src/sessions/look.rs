@@ -1,16 +1,22 @@
 //! Looking at sessions.
 
-use provider::Message;
+use std::time::SystemTime;
+
+use provider::{Message, WireCall};
 use store::{
-    ApprovalFilter, Message as StoredMessage, Session, SessionFilter, SessionKey, SessionKind,
-    Which, shown_time,
+    ApprovalFilter, Entry, Filter, Message as StoredMessage, Session, SessionFilter, SessionKey,
+    SessionKind, Which, shown_time,
 };
-use tool::{Caller, History, MessageInfo, SessionInfo, SessionQuery, SessionSettings, WithTools};
+use tool::{
+    Caller, History, MessageCall, MessageInfo, SessionInfo, SessionQuery, SessionSettings,
+    ToolError, WithTools,
+};
 
 use super::parse_key;
 use crate::{
     AgentError,
     agents::{Inner, key_of},
+    calls::{recorded_id, recorded_in_before},
     compact::text_of,
     transcript,
 };
@@ -21,6 +27,8 @@ const MAX_CHARS: usize = 4_000;
 const MAX_LISTED: usize = 200;
 /// Questions that are counted.
 const MAX_ASKED: u32 = 1_000;
+/// Calls of a session that the journal is asked for: those of as many messages as are shown, and more.
+const MAX_CALLS: usize = 5_000;
 /// Every kind.
 const KINDS: [SessionKind; 3] = [SessionKind::Chat, SessionKind::Request, SessionKind::Child];
 
@@ -169,8 +177,32 @@ impl Inner {
         let db = self.gate.db().await?;
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let stored = db.last_messages(&session.key, limit).await?;
-        let messages = stored.iter().flat_map(|message| shown(message, tools)).collect();
+        let entries = match (tools, stored.first()) {
+            (WithTools::Yes, Some(first)) => self.calls_since(session, first.at).await?,
+            (WithTools::Yes, None) | (WithTools::No, _) => Vec::new(),
+        };
+        let shown = Shown { session, tools, entries: &entries };
+        let messages = shown.messages(&stored);
         Ok(History { messages, untrusted: self.untrusted(&session.key).await? })
+    }
+
+    /// What the journal has of the calls of a session, newest first.
+    async fn calls_since(
+        &self,
+        session: &Session,
+        since: SystemTime,
+    ) -> Result<Vec<Entry>, AgentError> {
+        let journal = self.gate.journal().clone();
+        let filter = Filter {
+            user: Some(session.key.user.clone()),
+            session: Some(session.key.name.clone()),
+            agents: Some(vec![session.key.agent.clone()]),
+            since: Some(since),
+            limit: MAX_CALLS,
+            ..Filter::default()
+        };
+        let found = tokio::task::spawn_blocking(move || journal.entries(&filter)).await;
+        Ok(found.map_err(ToolError::internal)??)
     }
 
     /// The untrusted content a session has read, in a few words.
@@ -231,37 +263,80 @@ pub(crate) fn info(session: &Session) -> SessionInfo {
     }
 }
 
-fn shown(stored: &StoredMessage, tools: WithTools) -> Vec<MessageInfo> {
-    let at = shown_time(stored.at);
-    let one = |role: &str, text: String, calls| MessageInfo {
-        role: role.to_owned(),
-        text: short(&text),
-        at: at.clone(),
-        calls,
-    };
-    match transcript::read(stored) {
-        Ok(Some(Message::User(blocks))) => vec![one("user", text_of(&blocks), Vec::new())],
-        Ok(Some(Message::Model(said))) => {
-            let call = |call: &provider::WireCall| {
-                let args = call.args.as_ref().map(ToString::to_string).unwrap_or_default();
-                short(&format!("{} {args}", call.name))
+/// Messages as people and programs look at them.
+struct Shown<'a> {
+    session: &'a Session,
+    tools: WithTools,
+    /// What the journal has of the session's calls.
+    entries: &'a [Entry],
+}
+
+impl Shown<'_> {
+    fn messages(&self, stored: &[StoredMessage]) -> Vec<MessageInfo> {
+        // Results come right after the message that asked for them.
+        let mut asked: Vec<(WireCall, MessageCall)> = Vec::new();
+        let mut all = Vec::new();
+        for message in stored {
+            let id = transcript::message_id(self.session, message.number);
+            let one = |role: &str, text: String| MessageInfo {
+                id: id.clone(),
+                role: role.to_owned(),
+                text: short(&text),
+                at: shown_time(message.at),
+                calls: Vec::new(),
+                call_id: None,
             };
-            let calls = match tools {
-                WithTools::Yes => said.calls.iter().map(call).collect(),
-                WithTools::No => Vec::new(),
-            };
-            if said.text.is_empty() && calls.is_empty() {
-                return Vec::new();
+            match transcript::read(message) {
+                Ok(Some(Message::User(blocks))) => all.push(one("user", text_of(&blocks))),
+                Ok(Some(Message::Model(said))) => {
+                    asked = self.calls(&id, message.number, &said.calls);
+                    let calls: Vec<_> = match self.tools {
+                        WithTools::Yes => asked.iter().map(|(_, call)| call.clone()).collect(),
+                        WithTools::No => Vec::new(),
+                    };
+                    if !said.text.is_empty() || !calls.is_empty() {
+                        all.push(MessageInfo { calls, ..one("assistant", said.text) });
+                    }
+                }
+                Ok(Some(Message::Results(results))) if self.tools == WithTools::Yes => {
+                    all.extend(results.iter().enumerate().map(|(number, result)| {
+                        let same = |(call, _): &&(WireCall, MessageCall)| call.id == result.id;
+                        let call = match &result.id {
+                            Some(_) => asked.iter().find(same),
+                            None => asked.get(number),
+                        };
+                        let call_id = call.and_then(|(_, call)| call.call_id.clone());
+                        MessageInfo { call_id, ..one("tool", result.text()) }
+                    }));
+                }
+                Ok(Some(Message::Results(_)) | None) | Err(_) => {}
             }
-            vec![one("assistant", said.text, calls)]
         }
-        Ok(Some(Message::Results(results))) => match tools {
-            WithTools::Yes => {
-                results.iter().map(|result| one("tool", result.text(), Vec::new())).collect()
-            }
-            WithTools::No => Vec::new(),
-        },
-        Ok(None) | Err(_) => Vec::new(),
+        all
+    }
+
+    /// The calls of the message `id`, which is the session's `number`-th, with what became of them.
+    fn calls(&self, id: &str, number: u64, calls: &[WireCall]) -> Vec<(WireCall, MessageCall)> {
+        let old_message = transcript::old_message_id(self.session, number);
+        let one = |(at, call): (usize, &WireCall)| {
+            let recorded = recorded_id(calls, at);
+            let before = recorded_in_before(&old_message, calls, at);
+            let entry = self.entries.iter().find(|entry| match &entry.message_id {
+                Some(found) if found == id => entry.provider_call_id == recorded,
+                Some(found) => *found == before && entry.provider_call_id == call.id,
+                None => false,
+            });
+            let arguments = call.args.as_ref().map(ToString::to_string).unwrap_or_default();
+            let shown = MessageCall {
+                call_id: entry.map(|entry| entry.id.to_string()),
+                tool: call.name.clone(),
+                arguments: short(&arguments),
+                status: entry.map(|entry| entry.status.to_string()),
+                duration_ms: entry.and_then(|entry| entry.execution_time_ms),
+            };
+            (call.clone(), shown)
+        };
+        calls.iter().enumerate().map(one).collect()
     }
 }
 

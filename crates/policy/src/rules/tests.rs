@@ -4,7 +4,7 @@ use serde_json::json;
 use tool::{Caller, Confined, Info, Profile, Section, ToolInfo};
 
 use super::Rules;
-use crate::{explain, planned, warnings};
+use crate::{KnownNames, check_names, explain, planned};
 
 fn tool(name: &str) -> ToolInfo {
     if let Some(info) = planned().into_iter().find(|info| &*info.name == name) {
@@ -164,24 +164,6 @@ fn each_layer_only_takes_away() {
     }
 }
 
-#[test]
-fn names_that_mean_nothing_are_warned_about_with_the_nearest() {
-    let text = "[tools]\nallow = [\"reed\", \"read\"]\ndeny = [\"group:fs\"]\n[tools.by_channel.x]\ndeny = [\"nothing_like_it\"]\n[[hooks]]\ncommand = [\"x\"]\ntools = [\"exek\", \"bash\"]";
-    let config = config::parse(text, "t.toml").unwrap();
-    let tools = [tool("read"), tool("write"), tool("exec")];
-    let found = warnings(&config, &tools.iter().collect::<Vec<_>>());
-    let shown: Vec<_> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        shown,
-        [
-            "t.toml:2: no tool is called `reed`; did you mean `read`?",
-            "t.toml:2: `read` is denied in the same place, so this does nothing",
-            "t.toml:5: no tool is called `nothing_like_it`",
-            "t.toml:8: no tool is called `exek`; did you mean `exec`?",
-        ]
-    );
-}
-
 /// multiuser-005.
 #[test]
 fn an_empty_list_is_nobody_in_every_layer() {
@@ -220,7 +202,13 @@ fn a_denied_name_is_compared_in_its_canonical_form() {
         let config = config::parse(&format!("[tools]\ndeny = [\"{deny}\"]"), "t.toml").unwrap();
         let rule = Rules::new(&config, &caller("")).against(&tool(name));
         assert_eq!(rule.is_some(), denied, "{deny}");
-        let warned = !warnings(&config, &[&tool(name)]).is_empty();
-        assert_eq!(warned, !denied, "{deny}");
+        let known = KnownNames {
+            tools: &[&tool(name)],
+            later_tools: &[],
+            users: None,
+            agents: None,
+            providers: &[],
+        };
+        assert_eq!(check_names(&config, &known).is_err(), !denied, "{deny}");
     }
 }

@@ -3,11 +3,12 @@
 use std::{
     fs,
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
+use config::Config;
 use serde_json::Value;
 use server::{
     Events, NewSecret, Parts, Reload, Server,
@@ -89,6 +90,7 @@ impl Site {
     async fn start(folder: Arc<TempDir>, clock: Arc<Stopped>, text: String) -> Self {
         let events = Events::new(clock.clone(), WORDS);
         let config = config::parse(&text, "toolgate.toml").unwrap();
+        add_named_users(&folder.path().join("data"), &config, clock.now()).await;
         let gate = Gate::builder()
             .config(config.clone())
             .data(folder.path().join("data"))
@@ -246,5 +248,20 @@ pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     while !holds().await {
         assert!(begin.elapsed() < PATIENCE, "never: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Adds the users that `config` names: a configuration that names somebody unknown is refused.
+async fn add_named_users(data: &Path, config: &Config, now: SystemTime) {
+    let approvers = config.tools.approvers.iter().map(|named| &named.value);
+    let named: Vec<_> = approvers.chain(config.users.keys()).filter(|id| *id != "owner").collect();
+    if named.is_empty() {
+        return;
+    }
+    let db = store::Db::open(data).await.unwrap();
+    for id in named {
+        if db.user(id).await.unwrap().is_none() {
+            db.add_user(id, id, now).await.unwrap();
+        }
     }
 }

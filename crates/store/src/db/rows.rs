@@ -145,7 +145,7 @@ pub(super) async fn snapshot(
 /// An id that no row of `kind` has.
 pub(super) fn new_target(kind: Kind, user: &str) -> Target {
     // Nobody has ever seen two random ids that are the same; the database would refuse the second.
-    Target { kind, user: user.to_owned(), id: ItemId::random().to_string() }
+    Target { kind, user: user.to_owned(), id: ItemId::random_uuid().to_string() }
 }
 
 async fn touched(

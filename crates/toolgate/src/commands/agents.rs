@@ -2,10 +2,10 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use agent::{MAIN, NewAgent, remove_agent, store_agent};
+use agent::{ExistingAgent, MAIN, NewAgent, remove_agent, store_agent};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, Subcommand};
-use config::Config;
+use config::{Agent, Config};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{Db, StoredAgent};
@@ -139,7 +139,8 @@ impl Add {
         if before.is_some() && !replace {
             bail!("there is an agent `{}` already; `--replace` changes it", new.id);
         }
-        let made = store_agent(&known.db, &known.config, &new, context::now()).await?;
+        let check = |agent: &Agent| toolgate::check_agent_settings(&known.config, &new.id, agent);
+        let made = store_agent(&known.db, &known.config, &new, check, context::now()).await?;
         let moved = before.is_some_and(|before| folder(&before.settings) != folder(&new.settings));
         if json {
             output::json(&Shown::made(&made))?;
@@ -182,7 +183,12 @@ impl Add {
                 set(own, name, value)?;
             }
         }
-        Ok(NewAgent { id: self.id, by: "owner".to_owned(), settings: Value::Object(settings) })
+        Ok(NewAgent {
+            id: self.id,
+            by: "owner".to_owned(),
+            settings: Value::Object(settings),
+            existing: if self.replace { ExistingAgent::Replace } else { ExistingAgent::Keep },
+        })
     }
 }
 

@@ -22,7 +22,7 @@ use rustix::{
 use serde_json::json;
 use tempfile::TempDir;
 use tool::Capabilities as _;
-use toolgate::{Caller, FilePath, Need};
+use toolgate::{BuildError, Caller, FilePath, Need};
 use world::{SystemClock, World, WorldError, WorldSettings};
 
 use self::{
@@ -118,12 +118,26 @@ fn configuration(global: &Global) -> (Config, Vec<Finding>) {
     match config::load_with_warnings(&path) {
         Ok(Loaded { config, warnings }) => {
             let secrets = config::resolve_secrets(&config, config::environment).err();
-            let mut found = vec![ok(NAME, path.display().to_string())];
+            let mut found = unknown_names(&config, global);
+            if found.is_empty() {
+                found.push(ok(NAME, path.display().to_string()));
+            }
             found.extend(warnings.iter().map(|one| warning(NAME, one.to_string())));
             found.extend(secrets.iter().flat_map(|error| problems("secrets", error)));
             (config, found)
         }
         Err(error) => (Config::default(), problems(NAME, &error)),
+    }
+}
+
+/// Names in the configuration that do not exist, and other reasons for which no gate would start with it.
+fn unknown_names(config: &Config, global: &Global) -> Vec<Finding> {
+    const NAME: &str = "configuration";
+    let Ok(data) = context::data(global) else { return Vec::new() };
+    match toolgate::check_configuration(config, &data) {
+        Ok(()) => Vec::new(),
+        Err(BuildError::Config(error)) => problems(NAME, &error),
+        Err(error) => vec![problem(NAME, error.to_string())],
     }
 }
 

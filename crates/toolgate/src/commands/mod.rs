@@ -8,6 +8,7 @@ pub(crate) mod call;
 pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod emergency;
@@ -58,6 +59,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Undo(command) => command.run(&global).await,
         Command::Audit(command) => command.run(&global),
         Command::Doctor(command) => command.run(&global).await,
+        Command::Config(command) => command.run(&global),
         Command::Bench(command) => command.run().await,
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

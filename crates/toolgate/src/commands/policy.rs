@@ -166,7 +166,10 @@ impl Explain {
 
 fn cells(layer: &LayerVerdict) -> Vec<String> {
     let LayerVerdict { layer, verdict, rule, file, line } = layer;
-    let at = file.as_ref().zip(*line).map(|(file, line)| format!("{file}:{line}"));
+    let at = file.as_ref().zip(*line).map(|(file, line)| match line {
+        0 => file.clone(),
+        line => format!("{file}:{line}"),
+    });
     let rule = rule.as_deref().map_or_else(|| "no opinion".to_owned(), visible);
     vec![layer.clone(), verdict.to_string(), rule, visible(&at.unwrap_or_default())]
 }

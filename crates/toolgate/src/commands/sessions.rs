@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use store::{Db, Session, SessionFilter, SessionKey, SessionKind};
-use tool::{MessageInfo, SessionInfo, WithTools, nearest};
+use tool::{MessageCall, MessageInfo, SessionInfo, WithTools, nearest};
 
 use crate::{
     cli::{Global, duration},
@@ -247,13 +247,20 @@ fn print(session: &Session, info: &SessionInfo) {
 }
 
 fn print_message(message: &MessageInfo) {
-    let MessageInfo { role, text, at, calls } = message;
+    let MessageInfo { id: _, role, text, at, calls, call_id: _ } = message;
     output::line(format_args!("\n{} {}", output::bold(role), output::dim(at)));
     if !text.is_empty() {
         output::line(readable(text));
     }
     for call in calls {
-        output::line(format_args!("→ {}", visible(call)));
+        let MessageCall { call_id, tool, arguments, status, duration_ms } = call;
+        let status = status.as_deref().map(|status| format!(" → {status}")).unwrap_or_default();
+        let took = duration_ms.map(|took| format!(", {took} ms")).unwrap_or_default();
+        let id = call_id.as_deref().map(|id| format!(" ({id})")).unwrap_or_default();
+        output::line(format_args!(
+            "→ {}{status}{took}{id}",
+            visible(&format!("{tool} {arguments}"))
+        ));
     }
 }
 

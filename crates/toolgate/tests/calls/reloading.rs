@@ -116,6 +116,10 @@ async fn a_changed_file_is_taken_over_and_a_broken_one_is_not() {
 
     for (text, said) in [
         ("[tools]\ndeny = [\"read\"", "toolgate.toml:2"),
+        (
+            "[tools]\ndeny = [\"exce\"]\n",
+            "`tools.deny`: no tool is called `exce`; did you mean `exec`?",
+        ),
         ("[tools]\ndenny = []\n", "unknown key `tools.denny`; did you mean `tools.deny`?"),
         ("", "took over"),
     ] {
@@ -131,7 +135,7 @@ async fn a_changed_file_is_taken_over_and_a_broken_one_is_not() {
 
     fs::remove_file(&file).unwrap();
     until("the file is gone", async || {
-        setup.entries().iter().filter(|entry| entry.tool_name == "reload").count() == 5
+        setup.entries().iter().filter(|entry| entry.tool_name == "reload").count() == 6
     })
     .await;
     assert_eq!(status().await, "success");

@@ -1,6 +1,6 @@
 //! Nobody uses up what is there for all.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -33,7 +33,10 @@ async fn calls(setup: &Setup, who: (&str, &str), count: usize) -> String {
 async fn a_user_has_a_rate_over_all_tools_and_agents() {
     let config = "limits.rate_per_user = '2/h'\n[users.ada.limits]\nrate = '3/h'\n[agents.scout]\n\
                   description = 'looks'";
-    let setup = Setup::with(With { config, ..With::default() });
+    let setup = Setup::new();
+    let db = setup.gate.db().await.unwrap();
+    db.add_user("ada", "Ada", SystemTime::now()).await.unwrap();
+    setup.gate.reload(config::parse(config, "toolgate.toml").unwrap()).unwrap();
     assert_eq!(calls(&setup, ("bo", "main"), 2).await, "ok ok");
     assert_eq!(calls(&setup, ("bo", "scout"), 1).await, "rate_limited", "whatever the agent");
     assert_eq!(calls(&setup, ("ada", "main"), 4).await, "ok ok ok rate_limited", "has her own");
@@ -202,8 +205,11 @@ async fn calls_at_once_are_bounded_for_each_user_and_agent() {
         ("limits.calls_per_agent = 1", vec![("bo", "main"), ("bo", "main"), ("cy", "main")], 2),
         ("agents.main.limits.at_once = 1", vec![("bo", "main"), ("bo", "main"), ("bo", "a")], 2),
     ] {
-        let config: &'static str = format!("{limits}\n{all}").leak();
-        let setup = Setup::with(With { config, ..With::default() });
+        let setup = Setup::new();
+        let db = setup.gate.db().await.unwrap();
+        db.add_user("bo", "Bo", SystemTime::now()).await.unwrap();
+        let config = config::parse(&format!("{limits}\n{all}"), "toolgate.toml").unwrap();
+        setup.gate.reload(config).unwrap();
         assert_eq!(most_at_once(&setup, &who).await, expected, "{limits} {who:?}");
     }
 }

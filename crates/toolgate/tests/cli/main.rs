@@ -12,6 +12,7 @@ mod answering;
 mod asking;
 mod calling;
 mod checking;
+mod configuring;
 mod connecting;
 mod emergency;
 mod formats;

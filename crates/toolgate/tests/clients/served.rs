@@ -22,11 +22,17 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// With this configuration.
+    /// A server with this configuration. Approvers that it names are added first: nobody unknown can be one.
     pub(crate) fn new(config: &str) -> Self {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("ws")).unwrap();
         fs::write(folder.path().join("toolgate.toml"), config).unwrap();
+        let named = config::parse(config, "toolgate.toml").unwrap().tools.approvers;
+        for user in named.iter() {
+            let added =
+                command(folder.path()).args(["users", "add", &user.value]).output().unwrap();
+            assert!(added.status.success(), "{added:?}");
+        }
         let (child, base, token) = start(folder.path());
         Self { child, base, token, folder }
     }

@@ -128,6 +128,7 @@ fn gate(folder: &TempDir) -> Gate {
     let plugin = ToolInfo::with("weather", "Tell the weather.", schema, info);
     let plugin: Arc<dyn AnyTool> = Arc::new(Named(Arc::new(plugin)));
     let builder = Gate::builder().data(folder.path().join("data")).workspace(folder.path());
+    let builder = builder.later_tools(["no_such_tool"]);
     builder.tools(builtin()).tools(planned).tools([plugin]).build().unwrap()
 }
 

@@ -14,9 +14,9 @@ pub(super) struct Shown {
     id: ItemId,
     /// What is to be done.
     title: String,
-    /// By when, in ISO 8601; missing if it is never due.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    /// By when, in ISO 8601; `null` if it is never due.
+    // Without a type: a schema is plain, and says no `null`.
+    #[schemars(with = "serde_json::Value")]
     due_date: Option<DueDate>,
     /// Whether it is done.
     status: TaskStatus,

@@ -151,6 +151,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation("DELETE /v1/tokens/{id}", Names::Tokens, ""),
     operation("GET /v1/agents", Names::Whatever, ""),
     operation("POST /v1/agents", Names::Whatever, r#"{"id": "NAME"}"#),
+    operation("GET /v1/agents/{id}", Names::Whatever, ""),
+    operation("PATCH /v1/agents/{id}", Names::Whatever, r#"{"settings": {}}"#),
     operation("DELETE /v1/agents/{id}", Names::Whatever, ""),
     list("GET /v1/sessions", Names::Keys, &["", "?cursor=NAME", "?search=NAME"]),
     operation("GET /v1/sessions/{key}", Names::Keys, ""),

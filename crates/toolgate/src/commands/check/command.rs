@@ -29,7 +29,7 @@ pub(super) struct CheckCommand {
 
 impl CheckCommand {
     pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
-        let tools = context::configuration(global)?.tools;
+        let tools = context::checked_configuration(global)?.tools;
         let named = |text: &Option<String>| text.clone().unwrap_or_default();
         let security = Security::ALL.into_iter().find(|one| one.name() == named(&self.security));
         let ask = Ask::ALL.into_iter().find(|one| one.name() == named(&self.ask));

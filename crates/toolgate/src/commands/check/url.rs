@@ -23,7 +23,7 @@ pub(super) struct CheckUrl {
 
 impl CheckUrl {
     pub(super) fn checker(&self, global: &Global) -> Result<impl Checker> {
-        let tools = context::configuration(global)?.tools;
+        let tools = context::checked_configuration(global)?.tools;
         Ok(Urls(UrlCheck::new(tools, self.resolve.clone())))
     }
 }
