@@ -26,7 +26,8 @@ async fn tools_are_those_of_the_caller_and_the_owner_sees_why_not() {
     assert!(find("ls")["reason"].as_str().unwrap().contains("toolgate.toml:2"));
     assert!(find("exec")["reason"].as_str().unwrap().contains("over HTTP"));
     let theirs = send(site.request_as(&member, "GET", "/v1/tools")).await.json();
-    let expected = ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "talk"];
+    let expected =
+        ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "search_notes", "talk"];
     assert_eq!(names(&theirs, "tools", "name"), expected);
     for (token, name, expected) in [
         (&site.owner, "read", 200),

@@ -234,7 +234,8 @@ async fn tools_are_listed_and_called_with_updates_before_the_outcome() {
     let listed = socket.get("tools.list", json!({})).await;
     let names: Vec<_> =
         listed["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    let expected = ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "talk"];
+    let expected =
+        ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "search_notes", "talk"];
     assert_eq!(names, expected);
     let id = socket.begin("tools.call", json!({"name": "talk", "arguments": {"pieces": 30}})).await;
     let mut said = String::new();

@@ -44,6 +44,15 @@ async fn a_session_is_begun_looked_at_changed_and_forgotten() {
     assert_eq!(texts(&said), ["user", "assistant"]);
     let said = site.get("/v1/sessions/agent:main:one/messages?tools=true").await.json();
     assert_eq!(texts(&said), ["user", "assistant", "tool", "assistant"]);
+    // Messages, calls and the journal can be joined.
+    let entry = &site.entries()[0];
+    let (asking, call) = (&said["messages"][1], &said["messages"][1]["calls"][0]);
+    assert_eq!(asking["id"].as_str(), entry.message_id.as_deref());
+    assert_eq!(asking["id"].as_str().unwrap().len(), 36, "{asking}");
+    assert_eq!(call["callId"], json!(entry.id));
+    assert_eq!((&call["tool"], &call["status"]), (&json!(entry.tool_name), &json!("success")));
+    assert_eq!(call["durationMs"].as_u64(), entry.execution_time_ms);
+    assert_eq!(said["messages"][2]["callId"], json!(entry.id));
     let said = site.get("/v1/sessions/agent:main:one/messages?limit=1").await.json();
     assert_eq!(texts(&said), ["assistant"]);
     let change =

@@ -42,11 +42,12 @@ impl Site {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_adds_changes_and_removes_users() {
-    let site = Site::with("tools.approvers = ['ann']").await;
+    let site = Site::with("tools.approvers = ['zoe']").await;
     let added = site.add_user(json!({"id": "ann", "name": "Ann"})).await;
     assert_eq!(added.status, 201, "{added:?}");
     assert_eq!(added.json()["role"], "member");
-    assert_eq!(added.json()["approver"], true);
+    assert_eq!(added.json()["approver"], false);
+    assert_eq!(site.get("/v1/users/zoe").await.json()["approver"], true);
     assert_eq!(site.add_user(json!({"id": "bo"})).await.json()["name"], "bo");
     for (body, status, words) in [
         (json!({"id": "ann"}), 409, "there is a user `ann` already"),
@@ -61,7 +62,7 @@ async fn the_owner_adds_changes_and_removes_users() {
     }
     let listed = site.get("/v1/users").await.json();
     let ids: Vec<_> = listed["users"].as_array().unwrap().iter().map(|user| &user["id"]).collect();
-    assert_eq!(ids, ["owner", "ann", "bo"]);
+    assert_eq!(ids, ["owner", "ann", "bo", "zoe"]);
     let page = site.get("/v1/users?limit=1").await.json();
     assert_eq!((&page["users"][0]["id"], &page["next"]), (&json!("owner"), &json!("owner")));
     let page = site.get("/v1/users?limit=1&cursor=owner").await.json();
@@ -442,7 +443,10 @@ async fn a_member_has_the_tools_of_the_profile_gateway_everywhere() {
     };
     let http = names(&listed["tools"]);
     // `ring` and `talk` are of these tests.
-    assert_eq!(http, ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "talk"]);
+    assert_eq!(
+        http,
+        ["add_task", "get_current_time", "list_tasks", "ring", "save_note", "search_notes", "talk"]
+    );
     let mut socket = site.socket(&ada).await;
     assert_eq!(names(&socket.get("tools.list", json!({})).await["tools"]), http);
     for (tool, body) in [("read", json!({"path": "hello.txt"})), ("exec", json!({"command": "id"}))]

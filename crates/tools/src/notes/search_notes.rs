@@ -1,12 +1,10 @@
 //! `search_notes`.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tool::{
-    Effect, Info, Note, NoteSearch, Plan, Profile, Rate, Tool, ToolContext, ToolResult, schema_of,
+    Effect, Info, Note, NoteSearch, Plan, Profile, Tool, ToolContext, ToolResult, schema_of,
 };
 
 use super::INFO;
@@ -65,12 +63,7 @@ impl From<Note> for Shown {
 impl Tool for SearchNotes {
     const NAME: &'static str = "search_notes";
     const EFFECTS: &'static [Effect] = &[Effect::Read];
-    const INFO: Info = Info {
-        profiles: &[Profile::Gateway],
-        rate: Some(Rate { calls: 60, per: Duration::from_mins(1) }),
-        repeatable: true,
-        ..INFO
-    };
+    const INFO: Info = Info { profiles: &[Profile::Gateway], repeatable: true, ..INFO };
 
     fn output_schema() -> Option<Value> {
         Some(schema_of::<Found>())
