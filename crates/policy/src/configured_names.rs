@@ -138,7 +138,7 @@ impl NameCheck<'_> {
         let aliases = tools.iter().flat_map(|tool| tool.aliases.iter().map(String::as_str));
         let names = tools.iter().map(|tool| &*tool.name).chain(aliases);
         let hint = hint(nearest(pattern, names), || "`toolgate tools` lists them".to_owned());
-        self.add(key, at, format!("no tool is called `{pattern}`; {hint}"));
+        self.add(key, at, &format!("no tool is called `{pattern}`; {hint}"));
     }
 
     fn group(&mut self, key: &str, pattern: &str, group: &str, at: Option<&At>) {
@@ -151,7 +151,7 @@ impl NameCheck<'_> {
             let groups: Vec<_> = names().map(|name| format!("`group:{name}`")).collect();
             format!("groups are {}", groups.join(", "))
         });
-        self.add(key, at, format!("no group is called `{pattern}`; {hint}"));
+        self.add(key, at, &format!("no group is called `{pattern}`; {hint}"));
     }
 
     /// A program that names users without a file knows them itself, and may add them later.
@@ -163,7 +163,7 @@ impl NameCheck<'_> {
         let near = nearest(id, known.iter().map(String::as_str));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         let fix = format!("`toolgate users add {id}` adds a user");
-        self.add(key, at, format!("no user is called `{id}`; {near}{fix}"));
+        self.add(key, at, &format!("no user is called `{id}`; {near}{fix}"));
     }
 
     fn agent_names(&mut self, key: &str, names: Option<&Names>) {
@@ -177,7 +177,7 @@ impl NameCheck<'_> {
             let near = nearest(id, known.iter().map(String::as_str));
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let fix = format!("`toolgate agents add {id}` makes an agent");
-            self.add(key, name.at.as_ref(), format!("no agent is called `{id}`; {near}{fix}"));
+            self.add(key, name.at.as_ref(), &format!("no agent is called `{id}`; {near}{fix}"));
         }
     }
 
@@ -197,10 +197,10 @@ impl NameCheck<'_> {
             }),
         };
         let text = format!("no provider of models is called `{name}`; {hint}");
-        self.add(key, Some(at), text);
+        self.add(key, Some(at), &text);
     }
 
-    fn add(&mut self, key: &str, at: Option<&At>, text: String) {
+    fn add(&mut self, key: &str, at: Option<&At>, text: &str) {
         let (file, line) =
             at.map_or_else(|| ("the policy".into(), 0), |at| (at.file.clone(), at.line));
         let message = format!("`{key}`: {text}");

@@ -269,17 +269,6 @@ fn cases(question: &Value) -> Vec<(u16, String, Value)> {
         (400, "POST /v1/tokens", json!({"name": "x", "user": "eve"})),
         (201, "POST /v1/tokens", json!({"name": "x"})),
         (200, "GET /v1/tokens", json!(null)),
-        (201, "POST /v1/agents", json!({"id": "scout"})),
-        (400, "POST /v1/agents", json!({"id": "a b"})),
-        (409, "POST /v1/agents", json!({"id": "scout"})),
-        (200, "GET /v1/agents", json!(null)),
-        (200, "GET /v1/agents/scout", json!(null)),
-        (404, "GET /v1/agents/nobody", json!(null)),
-        (200, "PATCH /v1/agents/scout", json!({"settings": {"description": "looks"}})),
-        (409, "PATCH /v1/agents/main", json!({"settings": {}})),
-        (404, "PATCH /v1/agents/nobody", json!({"settings": {}})),
-        (200, "DELETE /v1/agents/scout", json!(null)),
-        (404, "DELETE /v1/agents/scout", json!(null)),
         (200, "POST /v1/sessions/agent:main:one/messages", json!({"message": "list files"})),
         (200, "GET /v1/sessions/agent:main:one/messages?tools=true", json!(null)),
         (200, "GET /v1/sessions", json!(null)),
@@ -305,7 +294,24 @@ fn cases(question: &Value) -> Vec<(u16, String, Value)> {
     ];
     let named =
         |path: &str| path.replace("QUESTION", id).replace("CALL", call).replace("NONE", none);
-    cases.into_iter().map(|(status, path, body)| (status, named(path), body)).collect()
+    let cases = cases.into_iter().chain(agent_cases());
+    cases.map(|(status, path, body)| (status, named(path), body)).collect()
+}
+
+fn agent_cases() -> Vec<(u16, &'static str, Value)> {
+    vec![
+        (201, "POST /v1/agents", json!({"id": "scout"})),
+        (400, "POST /v1/agents", json!({"id": "a b"})),
+        (409, "POST /v1/agents", json!({"id": "scout"})),
+        (200, "GET /v1/agents", json!(null)),
+        (200, "GET /v1/agents/scout", json!(null)),
+        (404, "GET /v1/agents/nobody", json!(null)),
+        (200, "PATCH /v1/agents/scout", json!({"settings": {"description": "looks"}})),
+        (409, "PATCH /v1/agents/main", json!({"settings": {}})),
+        (404, "PATCH /v1/agents/nobody", json!({"settings": {}})),
+        (200, "DELETE /v1/agents/scout", json!(null)),
+        (404, "DELETE /v1/agents/scout", json!(null)),
+    ]
 }
 
 #[tokio::test(flavor = "multi_thread")]
