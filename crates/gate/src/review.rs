@@ -39,8 +39,14 @@ impl Review for HoldsChanges {
         Box::pin(async move {
             // Between the two looks the configuration may have changed.
             let Some(decision) = self.decide(proposal.lost) else { return Ok(Keep::All) };
-            let changes = self.shown(&proposal.changes)?;
-            let exact = self.exact(&proposal.changes);
+            // Where only files that other programs obey are in question, only they are shown, and
+            // the rest of the changes is kept whatever the answer.
+            let only_asked = decision.rule == policy::PROTECTED;
+            let all = proposal.changes.iter();
+            let in_question: Vec<_> =
+                all.filter(|one| !only_asked || one.ask_rule.is_some()).cloned().collect();
+            let changes = self.shown(&in_question)?;
+            let exact = self.exact(&in_question);
             let pinned = self.where_it_ran(&exact.caller).await;
             let subject = Subject { exact, pinned, ..self.subject.clone() };
             // Waiting for a person takes none of the call's time, and holds no slot.
@@ -53,7 +59,13 @@ impl Review for HoldsChanges {
             // withdrawn.
             let asking = async move { ask(&shared, &subject, &reason, shown).await };
             let asked = tokio::spawn(asking).await.map_err(ToolError::internal)?;
-            let Asked { approval, .. } = asked.map_err(dropped)?;
+            let approval = match asked {
+                Ok(Asked { approval, .. }) => approval,
+                Err(ToolError::Denied { stage: "approve", .. }) if only_asked => {
+                    return Ok(Keep::Unasked);
+                }
+                Err(error) => return Err(dropped(error)),
+            };
             let mut learnt = self.learnt.now();
             learnt.approval = Some(approval);
             learnt.decision = Some(decision);
@@ -87,7 +99,7 @@ impl HoldsChanges {
     fn exact(&self, changes: &[Proposed]) -> Exact {
         let own = &self.subject.exact;
         let mut parts = vec![own.fingerprint.as_bytes().to_vec()];
-        for Proposed { path, change: _, what, diff: _, after } in changes {
+        for Proposed { path, change: _, what, diff: _, after, ask_rule: _ } in changes {
             parts.extend([path.as_str().into(), what.as_bytes().to_vec()]);
             parts.push(after.map(|after| after.as_bytes().to_vec()).unwrap_or_default());
         }

@@ -62,6 +62,10 @@ impl Decision {
 /// Replacing or removing more than this asks: (files, bytes) that existed before.
 const MUCH: (u64, u64) = (20, 10_000_000);
 
+/// The rule by which a person is asked about files that other programs obey. An answer to it is
+/// remembered for nothing but the same call.
+pub const PROTECTED: &str = "smart.protected";
+
 /// What a decision depends on besides the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
@@ -108,10 +112,17 @@ pub fn mode(tools: &Tools, plan: &Plan) -> Ask {
 /// Whether a person has to see what a command changed before it is kept, because by it so much of what
 /// was there before would be `lost`.
 pub fn review(tools: &Tools, plan: &Plan, lost: Extent) -> Option<Decision> {
-    let Extent { files, bytes } = lost;
-    let is_large = files > MUCH.0 || bytes > MUCH.1;
-    (is_large && mode(tools, plan) != Ask::Auto)
-        .then(|| Decision::new(Verdict::Ask, "smart.large", losing(files, bytes)))
+    let Extent { files, bytes, asked } = lost;
+    if mode(tools, plan) == Ask::Auto {
+        return None;
+    }
+    if files > MUCH.0 || bytes > MUCH.1 {
+        return Some(Decision::new(Verdict::Ask, "smart.large", losing(files, bytes)));
+    }
+    (asked > 0).then(|| {
+        let reason = format!("it changes {asked} files that other programs or agents obey");
+        Decision::new(Verdict::Ask, PROTECTED, reason)
+    })
 }
 
 fn losing(files: u64, bytes: u64) -> String {
@@ -177,6 +188,10 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<
     if let Some(path) = plan.command().and_then(|run| run.secret.as_ref()) {
         let reason = format!("`{path}` may hold credentials");
         return Decision::new(Verdict::Ask, "smart.credentials", reason);
+    }
+    if let Some((fact, rule)) = known().find_map(|fact| Some((fact, fact.ask_rule.as_ref()?))) {
+        let reason = format!("other programs or agents obey `{}` (`{rule}`)", fact.path);
+        return Decision::new(Verdict::Ask, PROTECTED, reason);
     }
     let (files, bytes) = replaced(plan, facts);
     if files > MUCH.0 || bytes > MUCH.1 {
@@ -253,7 +268,8 @@ mod tests {
             | Need::Use(_) => None,
         });
         let fact = |path: &FilePath| {
-            Ok(PathFact { path: path.clone(), resolved: path.to_string(), files, bytes })
+            let resolved = path.to_string();
+            Ok(PathFact { path: path.clone(), resolved, files, bytes, ask_rule: None })
         };
         Facts { paths: paths.map(fact).collect() }
     }
@@ -372,7 +388,7 @@ mod tests {
             (Ask::Smart, 20, false),
         ] {
             let tools = Tools { ask: ask.into(), ..Tools::default() };
-            let found = review(&tools, &plan, Extent { files, bytes: 1 });
+            let found = review(&tools, &plan, Extent { files, bytes: 1, asked: 0 });
             assert_eq!(found.is_some(), expected, "{ask:?} {files}");
         }
     }

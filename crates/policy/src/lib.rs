@@ -30,11 +30,11 @@ pub use configured_names::{
     ConfigWarning, KnownNames, check_agent_names, check_names, config_warnings,
 };
 pub use credential::is_credential;
-pub use decide::{Decision, Situation, Verdict, decide, mode, review};
+pub use decide::{Decision, PROTECTED, Situation, Verdict, decide, mode, review};
 pub use explain::{Explanation, LayerVerdict, explain};
 pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
-pub use protected::Protected;
+pub use protected::{Protected, ProtectedLevel};
 pub use rules::Rules;
 pub use suggest::{Past, Suggestion, suggest};
 pub use untrusted::Untrusted;

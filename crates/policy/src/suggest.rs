@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tool::Digest;
 
-use crate::Verdict;
+use crate::{PROTECTED, Verdict};
 
 /// Less often is no habit.
 const OFTEN: usize = 3;
 /// What a person must look at each time: the changes themselves are in question.
-const NEVER: [&str; 1] = ["smart.large"];
+const NEVER: [&str; 2] = ["smart.large", PROTECTED];
 
 /// A question that was answered.
 #[derive(Debug, Clone, Copy)]

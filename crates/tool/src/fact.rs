@@ -13,6 +13,8 @@ pub struct PathFact {
     pub files: u64,
     /// Their size together.
     pub bytes: u64,
+    /// The rule by which a person is asked about a change, because other programs obey the file.
+    pub ask_rule: Option<String>,
 }
 
 /// What is known about a plan besides the plan. In the order of its file needs.

@@ -23,6 +23,9 @@ pub struct Proposed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub after: Option<Digest>,
+    /// The rule by which a person has to see it, because other programs or agents obey the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_rule: Option<String>,
 }
 
 /// How much of what was there before would be replaced or removed.
@@ -32,6 +35,8 @@ pub struct Extent {
     pub files: u64,
     /// Their size together.
     pub bytes: u64,
+    /// Changed files that other programs or agents obey, new ones too.
+    pub asked: u64,
 }
 
 /// What a command changed, all of it.
@@ -48,6 +53,8 @@ pub struct Proposal {
 pub enum Keep {
     /// Keep them.
     All,
+    /// Keep all but those with an [`Proposed::ask_rule`].
+    Unasked,
     /// Drop them.
     Nothing,
     /// Keep these and drop the others.

@@ -6,13 +6,17 @@ use crate::visible::{visible, visible_code};
 
 /// One change in a line.
 pub(crate) fn summary(number: usize, one: &Proposed) -> String {
-    let Proposed { path, change, what, diff: _, after: _ } = one;
+    let Proposed { path, change, what, diff: _, after: _, ask_rule } = one;
     let word = match change {
         ChangeKind::Created => "new",
         ChangeKind::Modified => "changed",
         ChangeKind::Deleted => "deleted",
     };
-    format!("  {number:>3}  {word:<8} {}  ({})", visible(path.as_str()), visible(what))
+    let mark = ask_rule
+        .as_ref()
+        .map(|rule| format!("  ! other programs or agents obey this (rule `{}`)", visible(rule)));
+    let mark = mark.unwrap_or_default();
+    format!("  {number:>3}  {word:<8} {}  ({}){mark}", visible(path.as_str()), visible(what))
 }
 
 /// One change, line by line where it is text.

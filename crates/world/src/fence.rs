@@ -4,7 +4,7 @@
 //! what it must not change is found before it starts, and what it should not have made after.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     io,
     os::{
@@ -16,7 +16,7 @@ use std::{
 
 use policy::Protected;
 use rustix::{
-    fs::{AtFlags, Dir, FileType, statat},
+    fs::{AtFlags, Dir, FileType, readlinkat, statat},
     io::Errno,
 };
 use tool::{Caller, ToolError};
@@ -44,13 +44,15 @@ pub struct Fence {
     pub absent: Vec<PathBuf>,
     /// What must not be reached: sockets, behind which somebody outside listens.
     pub masked: Vec<PathBuf>,
+    /// Links that stand above something protected, or are obeyed themselves, and where they led.
+    links: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl World {
     /// Looks through the caller's workspace. May block.
     pub fn fence(&self, caller: &Caller) -> Result<Fence, ToolError> {
         let workspace = self.workspace_of(caller);
-        let Found { protected, sockets, link } = found(&workspace)?;
+        let Found { protected, sockets, link, links } = found(&workspace)?;
         if let Some(link) = link {
             return Err(ToolError::failed(format!(
                 "`{}` is protected and a link, which a command in the background could replace; put \
@@ -65,6 +67,7 @@ impl World {
             absent: HELD.into_iter().filter(missing).map(|rule| root.join(rule)).collect(),
             read_only: protected.iter().map(|path| root.join(path)).collect(),
             masked: sockets.iter().map(|path| root.join(path)).collect(),
+            links,
             workspace,
         })
     }
@@ -74,8 +77,14 @@ impl Fence {
     /// What is protected and was not there before, within the workspace. May block.
     pub fn appeared(&self) -> Result<Vec<PathBuf>, ToolError> {
         let root = self.workspace.root.path();
-        let is_new = |path: &PathBuf| !self.read_only.contains(&root.join(path));
-        Ok(found(&self.workspace)?.protected.into_iter().filter(is_new).collect())
+        let Found { protected, links, .. } = found(&self.workspace)?;
+        let is_new = |path: &PathBuf| {
+            !self.links.contains_key(path) && !self.read_only.contains(&root.join(path))
+        };
+        let changed = |(path, target): &(PathBuf, PathBuf)| self.links.get(path) != Some(target);
+        let links = links.into_iter().filter(changed).map(|(path, _)| path);
+        let appeared: BTreeSet<_> = protected.into_iter().filter(is_new).chain(links).collect();
+        Ok(appeared.into_iter().collect())
     }
 }
 
@@ -85,13 +94,13 @@ struct Found {
     sockets: BTreeSet<PathBuf>,
     /// A link that is protected, if there is one.
     link: Option<PathBuf>,
+    links: BTreeMap<PathBuf, PathBuf>,
 }
 
 fn found(workspace: &Workspace) -> Result<Found, ToolError> {
     let protected = &workspace.common.protected;
     let mut search = Search {
         protected,
-        ends: protected.rules().filter_map(|rule| rule.rsplit('/').next()).collect(),
         data: workspace.common.data.path().map_err(ToolError::internal)?,
         root: workspace.root.path(),
         entries: 0,
@@ -109,8 +118,6 @@ fn found(workspace: &Workspace) -> Result<Found, ToolError> {
 
 struct Search<'a> {
     protected: &'a Protected,
-    /// The last part of each rule: only what is called so can be meant by one.
-    ends: HashSet<&'a str>,
     data: PathBuf,
     root: &'a Path,
     entries: usize,
@@ -150,7 +157,11 @@ impl Search<'_> {
         kind: FileType,
         depth: usize,
     ) -> io::Result<()> {
-        if self.is_protected(&path, kind) {
+        if kind == FileType::Symlink && self.stands_above(&path) {
+            let target = readlinkat(folder, path.file_name().unwrap_or_default(), Vec::new())?;
+            let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+            self.found.links.insert(path, target);
+        } else if self.is_protected(&path, kind) {
             if kind == FileType::Symlink {
                 self.found.link = Some(path.clone());
             }
@@ -172,11 +183,24 @@ impl Search<'_> {
 
     fn is_protected(&self, path: &Path, kind: FileType) -> bool {
         let Some(path) = path.to_str() else { return false };
-        let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
-        let may_be_meant = self.ends.contains(name.as_str());
-        if kind == FileType::Directory {
-            return may_be_meant && self.protected.folder_rule(path).is_some();
+        // Most names can be told from all rules at once.
+        if !self.protected.may_end_with(path.rsplit('/').next().unwrap_or_default()) {
+            return false;
         }
-        (may_be_meant || name == ".git") && self.protected.rule(path).is_some()
+        let rule = if kind == FileType::Directory {
+            self.protected.folder_rule(path)
+        } else {
+            self.protected.rule(path)
+        };
+        rule.or_else(|| self.protected.ask_rule(path)).is_some()
+    }
+
+    /// Whether a link at `path` stands above something protected; or is a file that people change
+    /// every day, such as `CLAUDE.md` that is `AGENTS.md`. Such a link does not keep the command
+    /// from running, and a change of it is told afterwards.
+    fn stands_above(&self, path: &Path) -> bool {
+        let Some(path) = path.to_str() else { return false };
+        self.protected.rule(path).is_none()
+            && (self.protected.link_rule(path).is_some() || self.protected.ask_rule(path).is_some())
     }
 }

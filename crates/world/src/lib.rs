@@ -7,6 +7,7 @@
 //!
 //! Start from [`World`], which the gate is given, and [`WorldSettings`], which it is made from.
 
+mod alias;
 mod artifact;
 mod clock;
 mod error;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use policy::{Decision, Situation, Untrusted, Verdict, decide, url::UrlRules};
+use policy::{Decision, PROTECTED, Situation, Untrusted, Verdict, decide, url::UrlRules};
 use store::EXACT;
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
@@ -72,7 +72,12 @@ impl Stage for Approve {
 
 impl Approve {
     async fn ask(&self, call: &mut Call, decision: &Decision) -> Result<Asked, ToolError> {
-        let shown = Shown::scopes(scopes(&self.0, call.planned()?));
+        let mut scopes = scopes(&self.0, call.planned()?);
+        if decision.rule == PROTECTED {
+            // A person sees each change of what other programs obey.
+            scopes.retain(|scope| scope == EXACT);
+        }
+        let shown = Shown::scopes(scopes);
         let subject = Subject::of(&self.0, call).await?;
         ask(&self.0, &subject, decision, shown).await
     }

@@ -18,7 +18,7 @@ use crate::helper::{PATIENCE, Setup, error, id, trial, until};
 /// Every command is asked about.
 const ALWAYS: &str = "[tools]\nask = \"always\"\n";
 /// As it is by default.
-const SMART: &str = "";
+pub(crate) const SMART: &str = "";
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -53,7 +53,7 @@ pub(crate) async fn question(setup: &Setup) -> Approval {
     }
 }
 
-async fn answer(setup: &Setup, decision: Decision) {
+pub(crate) async fn answer(setup: &Setup, decision: Decision) {
     let id = question(setup).await.id;
     let answer = Answer { decision, by: "ada".into(), message: None };
     let db = setup.gate.db().await.unwrap();

@@ -31,6 +31,7 @@ mod network;
 mod output;
 mod processes;
 mod prompting;
+mod protecting;
 mod settings;
 mod terminal;
 mod undoing;
@@ -68,5 +69,6 @@ fn main() {
     trials.extend(prompting::trials());
     trials.extend(advisories::trials());
     trials.extend(harmless::trials());
+    trials.extend(protecting::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use tool::{FilePath, FileStat, ToolError};
 
 use crate::{
+    alias::Aliases,
     beneath::{Links, open_folder},
     problem,
     root::Root,
@@ -37,23 +38,33 @@ pub(crate) struct Target {
 impl Target {
     /// Opens what is above a file, unless the file is protected.
     pub(crate) fn open(located: Located, protected: &Protected) -> Result<Self, ToolError> {
-        Self::guarded(located, |inner| protected.rule(inner))
+        Self::guarded(located, protected, |inner| protected.rule(inner))
     }
 
     /// Opens what is above a folder, unless the folder is protected.
     pub(super) fn open_folder(located: Located, protected: &Protected) -> Result<Self, ToolError> {
-        Self::guarded(located, |inner| protected.folder_rule(inner))
+        Self::guarded(located, protected, |inner| protected.folder_rule(inner))
     }
 
     fn guarded<'p>(
         located: Located,
+        protected: &'p Protected,
         rule: impl Fn(&str) -> Option<&'p str>,
     ) -> Result<Self, ToolError> {
         let target = Self::open_any(located)?;
-        match rule(&target.inner()) {
+        match target.names(protected).iter().find_map(|name| rule(name)) {
             None => Ok(target),
             Some(rule) => Err(protected_by(&target.path, rule)),
         }
+    }
+
+    /// The paths within the root by which it can be reached, its own first.
+    pub(crate) fn names(&self, protected: &Protected) -> Vec<String> {
+        let inner = self.inner();
+        let aliases = Aliases::above(&self.root, protected, Path::new(&inner));
+        let others = aliases.names(Path::new(&inner));
+        let others: Vec<_> = others.map(|name| name.to_string_lossy().into_owned()).collect();
+        std::iter::once(inner).chain(others).collect()
     }
 
     /// Opens what is above a file that a record names, which was checked when it was recorded.

@@ -1,6 +1,7 @@
 //! Reads the upper layer of an overlay.
 
 use std::{
+    collections::HashSet,
     fs::File,
     io,
     os::fd::{AsFd, OwnedFd},
@@ -8,6 +9,7 @@ use std::{
     sync::Arc,
 };
 
+use policy::ProtectedLevel;
 use rustix::{
     fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat},
     io::Errno,
@@ -20,6 +22,7 @@ use super::{
     tidy::{Kind, is_marked, open_tidy},
 };
 use crate::{
+    alias::Aliases,
     beneath::{Links, open_folder},
     commit::{Content, Moment, Moved, Since, Wanted},
     problem,
@@ -37,6 +40,18 @@ pub(super) struct Collector<'a> {
     wanted: Vec<Wanted>,
     notes: Notes,
     lost: Lost,
+    asked: Vec<AskedChange>,
+    aliases: Aliases,
+}
+
+/// A change that a person has to see, because other programs or agents obey the file.
+#[derive(Debug)]
+pub(super) struct AskedChange {
+    /// The change it is a part of.
+    pub(super) path: FilePath,
+    /// Where it is within that, if that is a folder; else empty.
+    pub(super) inside: PathBuf,
+    pub(super) rule: String,
 }
 
 /// What a command changed, what has to be said about it, and what would be lost by it.
@@ -44,6 +59,7 @@ pub(super) struct Found {
     pub(super) wanted: Vec<Wanted>,
     pub(super) notes: Vec<String>,
     pub(super) lost: Extent,
+    pub(super) asked: Vec<AskedChange>,
 }
 
 /// One entry of the upper layer, and what is beneath it.
@@ -73,8 +89,9 @@ impl Entry<'_> {
 
 impl<'a> Collector<'a> {
     pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Since) -> Self {
-        let (wanted, notes, lost) = (Vec::new(), Notes::default(), Lost::default());
-        Self { workspace, live, since, wanted, notes, lost }
+        let (notes, lost, aliases) = (Notes::default(), Lost::default(), Aliases::default());
+        let (wanted, asked) = (Vec::new(), Vec::new());
+        Self { workspace, live, since, wanted, notes, lost, asked, aliases }
     }
 
     /// Goes through all of the upper layer.
@@ -86,7 +103,12 @@ impl<'a> Collector<'a> {
     }
 
     pub(super) fn done(self) -> Found {
-        Found { wanted: self.wanted, notes: self.notes.done(), lost: self.lost.extent() }
+        // What was left out after all is not asked about.
+        let kept: HashSet<_> = self.wanted.iter().map(|wanted| &wanted.path).collect();
+        let mut asked = self.asked;
+        asked.retain(|asked| kept.contains(&asked.path));
+        let lost = Extent { asked: asked.len() as u64, ..self.lost.extent() };
+        Found { wanted: self.wanted, notes: self.notes.done(), lost, asked }
     }
 
     fn folder(
@@ -99,6 +121,10 @@ impl<'a> Collector<'a> {
         if inner.iter().count() > MAX_DEPTH {
             let top = inner.iter().next().unwrap_or_default().to_string_lossy();
             return Err(problem::reading(&FilePath::new(&top), TooDeep));
+        }
+        if let Some(lower) = lower {
+            let (root, protected) = (&self.workspace.root, &self.workspace.common.protected);
+            self.aliases.look(root, protected, (lower, inner));
         }
         for name in names(upper).map_err(ToolError::internal)? {
             let Ok(text) = std::str::from_utf8(&name) else {
@@ -123,6 +149,13 @@ impl<'a> Collector<'a> {
         if self.is_hidden(&entry.inner)? {
             return Ok(());
         }
+        if entry.lies_on(Kind::Link)
+            && let Some(why) = self.rule(&entry.inner, Kind::Link)
+        {
+            // Without the link, something else could be put where it leads to now.
+            self.leave_out(&entry.inner, &why);
+            return Ok(());
+        }
         match Kind::of(&entry.stat) {
             Kind::Whiteout => self.removed(entry),
             Kind::Other => {
@@ -142,6 +175,7 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         if self.may_lose_folder(entry)? {
+            self.note_asked(&entry.inner, &entry.inner);
             self.want(entry, Content::Removed);
         }
         Ok(())
@@ -162,6 +196,7 @@ impl<'a> Collector<'a> {
         let (digest, bytes) = hash_file(&File::from(file), self.live).map_err(failed)?;
         if !is_still(entry, (digest, bytes), self.live)? {
             self.lose_one(entry);
+            self.note_asked(&entry.inner, &entry.inner);
         }
         self.keep(entry, entry.moved(FileState::File { digest, bytes, mode }));
         Ok(())
@@ -171,6 +206,7 @@ impl<'a> Collector<'a> {
         if self.is_protected(entry) {
             return Ok(());
         }
+        self.note_link(&entry.inner, &entry.inner);
         let target = readlinkat(&**entry.upper, entry.name, Vec::new());
         let target = target.map_err(|errno| problem::reading(&entry.path(), errno))?;
         let Ok(target) = target.into_string() else {
@@ -208,7 +244,7 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         let folder = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
-        self.tidy(&folder, &entry.inner, 0).map_err(failed)?;
+        self.tidy(&folder, &entry.inner, &entry.inner).map_err(failed)?;
         let mut hashing = Hashing { live: self.live, visit: &mut |_| Ok(()) };
         let hashed = hash(&folder, &mut hashing).map_err(failed)?;
         self.want(entry, entry.moved(hashed.into()));
@@ -216,8 +252,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes out of a new folder what must not come out of a sandbox.
-    fn tidy(&mut self, folder: &OwnedFd, inner: &Path, depth: usize) -> io::Result<()> {
-        check_depth(depth)?;
+    fn tidy(&mut self, folder: &OwnedFd, top: &Path, inner: &Path) -> io::Result<()> {
+        check_depth(inner.iter().count().saturating_sub(top.iter().count()))?;
         self.live.check().map_err(io::Error::other)?;
         for name in names(folder)? {
             let inner = inner.join(String::from_utf8_lossy(&name).as_ref());
@@ -228,6 +264,11 @@ impl<'a> Collector<'a> {
                 remove(folder, name.as_slice())?;
                 continue;
             }
+            if kind == Kind::Link {
+                self.note_link(top, &inner);
+            } else if kind == Kind::File {
+                self.note_asked(top, &inner);
+            }
             match kind {
                 Kind::Whiteout => remove(folder, name.as_slice())?,
                 Kind::Other => {
@@ -237,7 +278,7 @@ impl<'a> Collector<'a> {
                 Kind::File => drop(open_tidy(folder, &name, &stat)?),
                 Kind::Folder => {
                     let inside = open_tidy(folder, &name, &stat)?;
-                    self.tidy(&inside, &inner, depth + 1)?;
+                    self.tidy(&inside, top, &inner)?;
                 }
                 Kind::Link => {}
             }
@@ -286,15 +327,58 @@ impl<'a> Collector<'a> {
         rule.is_some()
     }
 
-    /// Why `inner` may not be changed, if it may not.
+    /// Why `inner` may not be changed, if it may not, by any of its names.
     fn rule(&self, inner: &Path, kind: Kind) -> Option<String> {
         let protected = &self.workspace.common.protected;
-        let inner = inner.to_string_lossy();
-        let rule = match kind {
-            Kind::Folder => protected.folder_rule(&inner),
-            Kind::File | Kind::Link | Kind::Whiteout | Kind::Other => protected.rule(&inner),
+        let rule_of = |path: &Path| {
+            let path = path.to_string_lossy();
+            match kind {
+                Kind::Folder => protected.folder_rule(&path),
+                Kind::File | Kind::Link | Kind::Whiteout | Kind::Other => protected.rule(&path),
+            }
         };
-        rule.map(|rule| format!("it is protected by rule `{rule}`"))
+        if let Some(rule) = rule_of(inner) {
+            return Some(format!("it is protected by rule `{rule}`"));
+        }
+        if kind == Kind::Link
+            && let Some((ProtectedLevel::Refused, rule)) =
+                protected.link_rule(&inner.to_string_lossy())
+        {
+            return Some(format!(
+                "it is a link, and what is reached through it is protected by rule `{rule}`"
+            ));
+        }
+        self.aliases.names(inner).find_map(|alias| {
+            let rule = rule_of(&alias)?;
+            Some(format!("it is also `{}`, which is protected by rule `{rule}`", alias.display()))
+        })
+    }
+
+    /// Notes that a person has to see the change of `inner`, if a rule says so. `top` is the change
+    /// it is a part of.
+    fn note_asked(&mut self, top: &Path, inner: &Path) {
+        let protected = &self.workspace.common.protected;
+        let rule_of = |path: &Path| protected.ask_rule(&path.to_string_lossy()).map(str::to_owned);
+        let rule = rule_of(inner).or_else(|| self.aliases.names(inner).find_map(|it| rule_of(&it)));
+        if let Some(rule) = rule {
+            self.ask(top, inner, rule);
+        }
+    }
+
+    /// The same for a link, through which something with such a rule may be reached.
+    fn note_link(&mut self, top: &Path, inner: &Path) {
+        let protected = &self.workspace.common.protected;
+        let link_rule = protected.link_rule(&inner.to_string_lossy());
+        match link_rule.map(|(_, rule)| rule.to_owned()) {
+            Some(rule) => self.ask(top, inner, rule),
+            None => self.note_asked(top, inner),
+        }
+    }
+
+    fn ask(&mut self, top: &Path, inner: &Path, rule: String) {
+        let path = FilePath::new(&top.to_string_lossy());
+        let inside = inner.strip_prefix(top).unwrap_or(inner).to_owned();
+        self.asked.push(AskedChange { path, inside, rule });
     }
 
     /// Counts the folder that was there and is not any more, whatever is there now. One that must not
@@ -315,7 +399,7 @@ impl<'a> Collector<'a> {
     /// Counts what is in a folder that is to be lost; or says why it may not be, because of what is
     /// in it.
     fn lose(&mut self, folder: &OwnedFd, inner: &Path) -> Result<Option<String>, ToolError> {
-        let (mut found, mut lost) = (None, Lost::default());
+        let (mut found, mut lost, mut asked) = (None, Lost::default(), Vec::new());
         let mut look = |visited: Visited<'_>| {
             let path = inner.join(visited.inner);
             if let Some(why) = self.rule(&path, Kind::of(visited.stat)) {
@@ -323,6 +407,11 @@ impl<'a> Collector<'a> {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             lost.add(&path, visited.stat);
+            if Kind::of(visited.stat) == Kind::File {
+                let protected = &self.workspace.common.protected;
+                let rule = protected.ask_rule(&path.to_string_lossy());
+                asked.extend(rule.map(|rule| (path, rule.to_owned())));
+            }
             Ok(())
         };
         let mut hashing = Hashing { live: self.live, visit: &mut look };
@@ -331,6 +420,9 @@ impl<'a> Collector<'a> {
             (_, Some(why)) => Ok(Some(why)),
             (Ok(()), None) => {
                 self.lost.merge(&lost);
+                for (path, rule) in asked {
+                    self.ask(inner, &path, rule);
+                }
                 Ok(None)
             }
             (Err(error), None) => {

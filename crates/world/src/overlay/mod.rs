@@ -4,6 +4,7 @@
 //! ours, in the kernel's format. When it has ended, that folder is read, made harmless, and committed
 //! like any other change; or it is dropped.
 
+mod asked;
 mod collect;
 mod layers;
 mod lost;
@@ -19,12 +20,13 @@ use std::{
 };
 
 use tool::{
-    CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Extent, Keep, Live, Proposal,
-    ToolError,
+    CallId, Caller, Capabilities as _, Changed, Commit, Disk as _, Extent, FilePath, Keep, Live,
+    Proposal, Proposed, ToolError,
 };
 
 use self::{
-    collect::{Collector, Found},
+    asked::without_asked,
+    collect::{AskedChange, Collector, Found},
     layers::Layers,
     propose::propose,
     sync::sync,
@@ -130,8 +132,8 @@ impl Overlay {
         if let Some(upper) = layers.upper()? {
             collector.all(&upper)?;
         }
-        let Found { wanted, notes, lost } = collector.done();
-        Ok(Collected { workspace, layers, wanted, notes, lost })
+        let Found { wanted, notes, lost, asked } = collector.done();
+        Ok(Collected { workspace, layers, wanted, notes, lost, asked })
     }
 
     /// Makes all changes of the command, or none: [`Overlay::collect`], then
@@ -149,6 +151,7 @@ pub struct Collected {
     wanted: Vec<Wanted>,
     notes: Vec<String>,
     lost: Extent,
+    asked: Vec<AskedChange>,
 }
 
 impl Collected {
@@ -159,7 +162,14 @@ impl Collected {
 
     /// The changes, for people to look at. May block.
     pub fn proposal(&self) -> Proposal {
-        let changes = self.wanted.iter().map(|wanted| propose(&self.workspace, wanted));
+        let rule_of = |path: &FilePath| {
+            let mut asked = self.asked.iter().filter(|asked| asked.path == *path);
+            asked.next().map(|asked| asked.rule.clone())
+        };
+        let changes = self.wanted.iter().map(|wanted| Proposed {
+            ask_rule: rule_of(&wanted.path),
+            ..propose(&self.workspace, wanted)
+        });
         Proposal { changes: changes.collect(), lost: self.lost }
     }
 
@@ -171,9 +181,13 @@ impl Collected {
     /// Makes the changes that are to be kept, all of them or none. Fails, naming it, if something
     /// that the command changed was changed by somebody else meanwhile. May block.
     pub fn commit(self, making: Commit<'_>, keep: &Keep) -> Result<Committed, ToolError> {
-        let Self { workspace, layers: _layers, mut wanted, notes, lost: _ } = self;
+        let Self { workspace, layers: _layers, mut wanted, mut notes, lost: _, asked } = self;
         match keep {
             Keep::All => {}
+            Keep::Unasked => {
+                wanted = without_asked(wanted, &asked, making.live)?;
+                notes.extend(asked.iter().map(AskedChange::note));
+            }
             Keep::Nothing => wanted.clear(),
             Keep::Only(paths) => wanted.retain(|wanted| paths.contains(&wanted.path)),
         }

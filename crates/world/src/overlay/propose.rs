@@ -45,7 +45,8 @@ pub(super) fn propose(workspace: &Workspace, wanted: &Wanted) -> Proposed {
         Content::Given(FileContent::FolderMode(mode)) => (format!("folder mode {mode:o}"), None),
         Content::Given(_) => (String::new(), None),
     };
-    Proposed { path: path.clone(), change, what, diff, after: after(&wanted.content) }
+    let after = after(&wanted.content);
+    Proposed { path: path.clone(), change, what, diff, after, ask_rule: None }
 }
 
 const fn after(content: &Content) -> Option<Digest> {

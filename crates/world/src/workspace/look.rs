@@ -72,13 +72,17 @@ fn look_write(workspace: &Workspace, path: &FilePath) -> Result<PathFact, ToolEr
     }
     let target = Target::open(located, &workspace.common.protected)?;
     let resolved = resolved(&target.root, Path::new(&target.inner()));
-    match target.stat().map_err(|errno| problem::writing(path, errno))? {
+    let protected = &workspace.common.protected;
+    let names = target.names(protected);
+    let ask_rule = names.iter().find_map(|name| protected.ask_rule(name)).map(str::to_owned);
+    let found = match target.stat().map_err(|errno| problem::writing(path, errno))? {
         None => Ok(absent(path, resolved)),
         Some(stat) if stat.kind == FileKind::Folder => look_beneath(workspace, path),
         // The link itself may be removed; a commit refuses to write through it.
         Some(stat) if stat.kind == FileKind::Link => Ok(absent(path, resolved)),
         Some(stat) => fact(path, resolved, &stat),
-    }
+    };
+    found.map(|fact| PathFact { ask_rule, ..fact })
 }
 
 /// Counts what is there to be overwritten.
@@ -99,13 +103,14 @@ fn look_beneath(workspace: &Workspace, path: &FilePath) -> Result<PathFact, Tool
     let how = Walk { depth: usize::MAX, ignored: Ignored::Shown, threads: 1 };
     walk(start, how, &Live::default(), &count)?;
     let (files, bytes) = (files.into_inner(), bytes.into_inner());
-    Ok(PathFact { path: path.clone(), resolved, files, bytes })
+    Ok(PathFact { path: path.clone(), resolved, files, bytes, ask_rule: None })
 }
 
 fn fact(path: &FilePath, resolved: String, stat: &FileStat) -> Result<PathFact, ToolError> {
     match stat.kind {
         FileKind::File => {
-            Ok(PathFact { path: path.clone(), resolved, files: 1, bytes: stat.bytes })
+            let (files, bytes) = (1, stat.bytes);
+            Ok(PathFact { path: path.clone(), resolved, files, bytes, ask_rule: None })
         }
         FileKind::Folder => Ok(absent(path, resolved)),
         FileKind::Link | FileKind::Other => Err(ToolError::path(path, "is not a regular file")),
@@ -113,7 +118,7 @@ fn fact(path: &FilePath, resolved: String, stat: &FileStat) -> Result<PathFact, 
 }
 
 fn absent(path: &FilePath, resolved: String) -> PathFact {
-    PathFact { path: path.clone(), resolved, files: 0, bytes: 0 }
+    PathFact { path: path.clone(), resolved, files: 0, bytes: 0, ask_rule: None }
 }
 
 fn resolved(root: &Root, inner: &Path) -> String {
