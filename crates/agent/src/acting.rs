@@ -21,7 +21,12 @@ pub(crate) fn rights(session: &Session) -> Result<Option<Caller>, AgentError> {
 pub(crate) fn acting(session: &Session, caller: &Caller) -> Result<Caller, AgentError> {
     let Some(spawned) = rights(session)? else { return Ok(caller.clone()) };
     Ok(match &caller.parent {
-        None => Caller { sender: caller.sender.clone(), role: weaker(&spawned, caller), ..spawned },
+        None => Caller {
+            sender: caller.sender.clone(),
+            channel: caller.channel.clone().or_else(|| spawned.channel.clone()),
+            role: weaker(&spawned, caller),
+            ..spawned
+        },
         // The agent itself, when it is started or goes on.
         Some(_) if is_within(caller, &spawned) => caller.clone(),
         // A message from another agent: both must have what is done because of it.
@@ -31,7 +36,7 @@ pub(crate) fn acting(session: &Session, caller: &Caller) -> Result<Caller, Agent
 
 /// Whether `caller` has everything above it that `spawned` has.
 fn is_within(caller: &Caller, spawned: &Caller) -> bool {
-    let alone = |caller: &Caller| Caller { parent: None, ..caller.clone() };
+    let alone = |caller: &Caller| Caller { parent: None, model: None, ..caller.clone() };
     let mut own = caller.chain().map(alone);
     spawned.chain().map(alone).all(|above| own.next() == Some(above))
 }

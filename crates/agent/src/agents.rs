@@ -345,6 +345,7 @@ impl Inner {
         let choice = self.models.load().pick(Some(&agent), wanted)?;
         let caller = Arc::new(Caller {
             provider: Some(choice.provider.as_str().into()),
+            model: Some(choice.model.as_str().into()),
             ..Caller::clone(&acting)
         });
         options.max_tokens =

@@ -21,20 +21,24 @@ pub enum HookEvent {
     Before,
     /// After a call; it can change nothing.
     After,
+    /// After a call that succeeded; it may replace what the transcript of a session keeps of the result.
+    Persist,
 }
 
 impl HookEvent {
     /// Every variant.
-    pub const ALL: [Self; 2] = [Self::Before, Self::After];
+    pub const ALL: [Self; 3] = [Self::Before, Self::After, Self::Persist];
 
     /// The names people write, in the same order.
-    pub(crate) const NAMES: &'static [&'static str] = &[Self::Before.name(), Self::After.name()];
+    pub(crate) const NAMES: &'static [&'static str] =
+        &[Self::Before.name(), Self::After.name(), Self::Persist.name()];
 
     /// The name people write.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Before => "before_tool_call",
             Self::After => "after_tool_call",
+            Self::Persist => "tool_result_persist",
         }
     }
 }

@@ -121,6 +121,12 @@ const TOOLS: &[Key] = &[
         |c, _| &mut c.tools.approvers,
     ),
     key(
+        "tools.apply_patch.models",
+        "",
+        "Only these models are offered `apply_patch`: `gpt-*`, or with its provider `openai/*`. Unset is every model; calls that no model makes are not concerned.",
+        |c, _| &mut c.tools.apply_patch.models,
+    ),
+    key(
         "tools.fs.roots",
         "[]",
         "Folders that file tools can see besides the workspace.",
@@ -279,9 +285,12 @@ const EXEC: &[Key] = &[
         "Whether a call may ask to run one command outside the sandbox. A person is always asked.",
         |c, _| &mut c.tools.elevated.enabled,
     ),
-    key("tools.elevated.allow_from", "[]", "Senders whose calls may ask for that.", |c, _| {
-        &mut c.tools.elevated.allow_from
-    }),
+    key(
+        "tools.elevated.allow_from",
+        "[]",
+        "Senders whose calls may ask for that: a name, `CHANNEL:NAME`, `CHANNEL:*` or `*`. Where a request names no sender, its user is meant.",
+        |c, _| &mut c.tools.elevated.allow_from,
+    ),
 ];
 
 const WEB: &[Key] = &[
@@ -305,8 +314,8 @@ const WEB: &[Key] = &[
     ),
     key(
         "tools.web.fetch.max_bytes",
-        r#""10MB""#,
-        "What is read of an answer, decompressed; the rest is left out.",
+        r#""1MB""#,
+        "What is read of an answer, decompressed; the rest is left out. A model gets `limits.model_output_bytes` of it, and the whole as an artifact.",
         |c, _| &mut c.tools.web.fetch.max_bytes,
     ),
     key("tools.web.fetch.max_redirects", "5", "How many redirects a request follows.", |c, _| {
@@ -495,7 +504,7 @@ const REST: &[Key] = &[
     key(
         "hooks.<number>.on",
         "",
-        "When it runs; unset is `before_tool_call`. Before a call it may change, block or answer it; after a call it only watches.",
+        "When it runs; unset is `before_tool_call`. Before a call it may change, block or answer it; `after_tool_call` only watches; `tool_result_persist` may replace what a session keeps of a result.",
         |c, names| &mut hook(c, names).on,
     ),
     key("hooks.<number>.tools", "", "For calls of these tools. Unset is all.", |c, names| {

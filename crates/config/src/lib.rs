@@ -84,7 +84,7 @@ pub use store::Store;
 pub use stored::{agent_settings, stored_agent};
 pub use text::Text;
 pub use tool::Ask;
-pub use tools::{Fs, Names, Tools, names};
+pub use tools::{ApplyPatch, Fs, Names, Tools, names};
 pub use user::{User, UserLimits};
 pub use value_at::value_at;
 pub use web::{Fetch, Hosts, Network, Web};

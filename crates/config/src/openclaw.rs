@@ -1,5 +1,6 @@
 //! What configurations of `OpenClaw` say differently.
 
+mod limits;
 mod models;
 
 use std::mem;
@@ -72,10 +73,12 @@ const KEYS: &[&str] = &[
     "skills",
     "talk",
     "tools.agent_to_agent",
+    "tools.code_mode",
     "tools.exec.apply_patch",
     "tools.exec.approval_running_notice_ms",
     "tools.exec.background_ms",
     "tools.exec.cleanup_ms",
+    "tools.exec.command_highlighting",
     "tools.exec.node",
     "tools.exec.notify_on_exit",
     "tools.exec.notify_on_exit_empty_success",
@@ -83,22 +86,23 @@ const KEYS: &[&str] = &[
     "tools.exec.safe_bin_profiles",
     "tools.exec.safe_bin_trusted_dirs",
     "tools.exec.strict_inline_eval",
-    "tools.exec.timeout_sec",
+    "tools.experimental",
     "tools.fs.workspace_only",
     "tools.links",
     "tools.loop_detection",
     "tools.media",
     "tools.message",
     "tools.sessions",
+    "tools.sessions_spawn",
     "tools.subagents.model",
+    "tools.swarm",
+    "tools.tool_search",
+    "tools.update_plan",
     "tools.web.fetch.cache_ttl_minutes",
     "tools.web.fetch.enabled",
     "tools.web.fetch.firecrawl",
-    "tools.web.fetch.max_chars",
-    "tools.web.fetch.max_chars_cap",
-    "tools.web.fetch.max_response_bytes",
+    "tools.web.fetch.provider",
     "tools.web.fetch.readability",
-    "tools.web.fetch.timeout_seconds",
     "tools.web.fetch.user_agent",
     "tools.web.search",
     "ui",
@@ -152,14 +156,16 @@ fn runs_something(hook: &Node) -> bool {
 /// the rules of `tools.sandbox` and `tools.subagents` stand in one more table, `tools`; what is said
 /// about models is in [`models`].
 ///
-/// These are not merely ignored, because what they say takes tools away.
+/// These are not merely ignored, because what they say takes tools away; what else limits agents is in [`limits`].
 pub(crate) fn translate(mut entries: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
+    // First, so that the rest finds agents by their ids.
+    if let Some(agents) = entries.iter_mut().find(|entry| entry.name == "agents") {
+        inside(agents, |agents| listed(agents, problems));
+    }
+    limits::translate(&mut entries, problems);
     for entry in &mut entries {
         match entry.name.as_str() {
-            "agents" => inside(entry, |agents| {
-                let agents = listed(agents, problems);
-                models::of_agents(agents, problems)
-            }),
+            "agents" => inside(entry, |agents| models::of_agents(agents, problems)),
             "hooks" => {
                 refuse_empty_hooks(entry, problems);
                 numbered(entry);
@@ -215,14 +221,26 @@ fn unwrapped(entries: Vec<Entry>) -> Vec<Entry> {
     entries.into_iter().flat_map(unwrap).collect()
 }
 
+/// Agents as a list with ids (`agents.list`), or in one more table (`agents.entries`).
 fn listed(entries: Vec<Entry>, problems: &mut Problems) -> Vec<Entry> {
     let unwrap = |entry: Entry| match entry {
+        Entry { name, node: Node { value: Value::Table(agents), .. }, .. }
+            if name == "entries" && are_agents(&agents) =>
+        {
+            agents
+        }
         Entry { name, node: Node { value: Value::List(agents), .. }, .. } if name == "list" => {
             agents.into_iter().filter_map(|agent| by_id(agent, problems)).collect()
         }
         entry => vec![entry],
     };
     entries.into_iter().flat_map(unwrap).collect()
+}
+
+/// Whether these are agents by name, and not what is said about one that is called `entries`.
+fn are_agents(entries: &[Entry]) -> bool {
+    let tables = entries.iter().all(|entry| matches!(entry.node.value, Value::Table(_)));
+    tables && !entries.iter().any(|entry| matches!(entry.name.as_str(), "tools" | "limits"))
 }
 
 /// The agent as if its id were its key.

@@ -53,6 +53,15 @@ pub struct Tools {
     pub fs: Fs,
     /// What tools do on the network.
     pub web: Web,
+    /// Where `apply_patch` is offered.
+    pub apply_patch: ApplyPatch,
+}
+
+/// Where `apply_patch` is offered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApplyPatch {
+    /// Only to these models; unset is to all.
+    pub models: Option<Names>,
 }
 
 impl Default for Tools {
@@ -76,6 +85,7 @@ impl Default for Tools {
             elevated: Elevated::default(),
             fs: Fs::default(),
             web: Web::default(),
+            apply_patch: ApplyPatch::default(),
         }
     }
 }

@@ -47,7 +47,7 @@ impl Default for Fetch {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(30).into(),
-            max_bytes: 10_000_000.into(),
+            max_bytes: 1_000_000.into(),
             max_redirects: 5.into(),
         }
     }

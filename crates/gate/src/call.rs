@@ -158,6 +158,15 @@ impl fmt::Debug for Planned {
     }
 }
 
+/// A hook gave a call other arguments.
+#[derive(Debug, Clone)]
+pub struct ArgumentRewrite {
+    /// Who did: `hook:NAME`.
+    pub by: String,
+    /// The arguments until then.
+    pub before: Arc<Value>,
+}
+
 /// What the stages learnt about a call so far.
 #[derive(Debug, Clone)]
 pub struct Learnt {
@@ -165,6 +174,8 @@ pub struct Learnt {
     pub tool: Option<Arc<str>>,
     /// The arguments, as they are best known.
     pub input: Arc<Value>,
+    /// The arguments before each rewrite, oldest first.
+    pub rewrites: Vec<ArgumentRewrite>,
     /// The root folder it works in, if it works on files.
     pub workspace: Option<Arc<str>>,
     /// What it needs.
@@ -194,6 +205,7 @@ impl Learning {
         let learnt = Learnt {
             tool: None,
             input,
+            rewrites: Vec::new(),
             workspace: None,
             plan: None,
             effects: Effects::NONE,

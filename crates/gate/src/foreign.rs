@@ -60,6 +60,7 @@ fn record(shared: &Shared, call: CallId, caller: &Caller, foreign: Foreign<'_>) 
         call,
         provider_call_id: id.map(short::id),
         message_id: None,
+        rewrites: Vec::new(),
         caller: Arc::new(caller.clone()),
         tool: HOOK.into(),
         input: redactor.value(&input),

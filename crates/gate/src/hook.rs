@@ -20,13 +20,28 @@ pub struct HookCall<'a> {
 pub enum Before {
     /// Go on.
     Continue,
-    /// Go on with other arguments. They are validated and decided about like any.
+    /// Go on with other arguments. They are validated and decided about like any. The journal keeps the old ones
+    /// too, with the name of the hook.
     Rewrite(Value),
+    /// The same, for a hook that asks several others: each with its own name, in order.
+    Rewrites(Vec<HookRewrite>),
     /// Refuse it, with a reason for the model.
     Block(String),
     /// Answer in the tool's place. The outcome says that the hook did.
     Answer(ToolOutput),
 }
+
+/// New arguments, and the hook that wants them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookRewrite {
+    /// The name of the hook, for the journal.
+    pub by: String,
+    /// The arguments from here on.
+    pub arguments: Value,
+}
+
+/// What a transcript keeps of a result: nothing said, or these blocks instead of the output.
+pub type PersistedBlocks = Option<Vec<Block>>;
 
 /// Code of the operator's that sees every call. It can change neither tool nor caller.
 pub trait Hook: fmt::Debug + Send + Sync {
@@ -48,7 +63,8 @@ pub trait Hook: fmt::Debug + Send + Sync {
         Box::pin(ready(Ok(Before::Continue)))
     }
 
-    /// After the call, exactly once, whatever came of it.
+    /// After the call, exactly once, whatever came of it. The arguments are those that ran: after all rewrites, and in
+    /// the form of the tool's schema.
     fn after_tool_call<'a>(
         &'a self,
         _: HookCall<'a>,
@@ -58,8 +74,13 @@ pub trait Hook: fmt::Debug + Send + Sync {
         Box::pin(ready(()))
     }
 
-    /// What a transcript shall keep instead of the output; `None` keeps it as it is.
-    fn tool_result_persist(&self, _: HookCall<'_>, _: &ToolOutput) -> Option<Vec<Block>> {
-        None
+    /// What a transcript shall keep instead of the output; `None` keeps it as it is. After an error, a panic or too
+    /// long a wait the transcript keeps nothing of the output.
+    fn tool_result_persist<'a>(
+        &'a self,
+        _: HookCall<'a>,
+        _: &'a ToolOutput,
+    ) -> BoxFuture<'a, Result<PersistedBlocks, String>> {
+        Box::pin(ready(Ok(None)))
     }
 }

@@ -51,13 +51,13 @@ mod views;
 
 pub use answering::answer;
 pub use approver::{Approver, Question, Reply};
-pub use call::Call;
+pub use call::{ArgumentRewrite, Call};
 pub use check::{Check, named};
 pub use definition::{DefinitionLimits, RegistryError};
 pub use effective::{EffectivePermission, effective_permissions};
 pub use foreign::{Foreign, HOOK};
 pub use gate::{Gate, Request, standard};
-pub use hook::{Before, Hook, HookCall};
+pub use hook::{Before, Hook, HookCall, HookRewrite, PersistedBlocks};
 pub use observer::{Finished, Observer, Started};
 pub use own::Operation;
 pub use parts::Parts;

@@ -147,6 +147,7 @@ impl Tally {
             call,
             provider_call_id: None,
             message_id: None,
+            rewrites: Vec::new(),
             caller,
             tool: tool.into(),
             input: Value::Null,

@@ -105,6 +105,9 @@ struct Key {
     agent: Arc<str>,
     provider: Option<Arc<str>>,
     channel: Option<Arc<str>>,
+    surface: Option<Arc<str>>,
+    /// Only if configuration limits tools to models.
+    model: Option<Arc<str>>,
     /// Only if configuration says something about them: senders are many.
     sender: Option<Arc<str>>,
     role: Role,
@@ -116,15 +119,16 @@ struct Key {
 
 impl Key {
     fn new(caller: &Caller, settings: &Settings) -> Self {
-        let named = |sender: &&Arc<str>| {
-            let known = &settings.config.tools.by_sender;
-            known.keys().any(|name| name.eq_ignore_ascii_case(sender))
-        };
+        let tools = &settings.config.tools;
+        let by_sender = tools.by_sender.keys().any(|name| policy::names_sender(name, caller));
+        let model = caller.model.as_ref().filter(|_| tools.apply_patch.models.is_some());
         Self {
             agent: caller.agent.clone(),
             provider: caller.provider.clone(),
             channel: caller.channel.clone(),
-            sender: caller.sender.as_ref().filter(named).cloned(),
+            surface: caller.surface.clone(),
+            model: model.cloned(),
+            sender: by_sender.then(|| caller.sender_or_user().clone()),
             role: caller.role,
             owner: caller.is_owner(),
             confined: caller.confined,

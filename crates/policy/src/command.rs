@@ -5,6 +5,7 @@ use tool::{Caller, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
 
 use crate::{
     Decision, Verdict, is_credential,
+    rules::names_sender,
     shell::{Judgement, Known, Needs, Network, harmless, needs, outside_doubt},
 };
 
@@ -168,9 +169,8 @@ pub(crate) fn asking(tools: &Tools, run: &Run) -> Ask {
 }
 
 fn elevated_call(elevated: &Elevated, caller: &Caller) -> Decision {
-    let sender = caller.sender.as_ref().unwrap_or(&caller.user);
-    let named = |name: &str| name.eq_ignore_ascii_case(sender);
-    let allowed = elevated.allow_from.value.iter().any(|name| named(&name.value));
+    let sender = caller.sender_or_user();
+    let allowed = elevated.allow_from.value.iter().any(|name| names_sender(&name.value, caller));
     if elevated.enabled.value == Switch::Off || !allowed {
         let reason = format!(
             "`{sender}` may not run commands outside the sandbox; the operator can allow it with \

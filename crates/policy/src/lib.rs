@@ -35,6 +35,6 @@ pub use explain::{Explanation, LayerVerdict, explain};
 pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
 pub use protected::{Protected, ProtectedLevel};
-pub use rules::Rules;
+pub use rules::{Rules, names_sender};
 pub use suggest::{Past, Suggestion, suggest};
 pub use untrusted::Untrusted;

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use config::{Config, Layer, ProfileName, names};
 use tool::{Caller, Confined, Left, Role, ToolInfo};
 
-use crate::layer::{Applied, Opinion, Rule};
+use crate::{
+    layer::{Applied, Opinion, Rule},
+    name::like,
+};
 
 /// What an agent in a sandbox goes without.
 const SANDBOX_LOSES: &[&str] = &["browser", "canvas", "cron", "gateway", "nodes"];
@@ -110,20 +113,68 @@ fn by_provider(config: &Config, caller: &Caller) -> Vec<(&'static str, Layer)> {
     global.into_iter().chain(agent.map(|layer| ("agent provider", layer))).collect()
 }
 
-/// What is said about the channel a message came by, and about who wrote it.
+/// What is said about the surface and the channel a message came by, and about who wrote it.
 fn groups(config: &Config, caller: &Caller) -> Vec<Applied> {
-    let channel = caller.channel.as_ref().and_then(|name| named(&config.tools.by_channel, name));
-    let sender = caller.sender.as_ref().and_then(|name| named(&config.tools.by_sender, name));
-    let by_http =
-        caller.channel.as_ref().is_some_and(|name| name.trim().eq_ignore_ascii_case(HTTP));
-    let channel = match channel {
-        layer if by_http => {
-            let layer = Applied::new("group", layer.unwrap_or_default());
-            Some(Applied { loses: HTTP_LOSES, by_default: "a call over HTTP", ..layer })
-        }
-        layer => layer.map(|layer| Applied::new("group", layer)),
+    let channels = caller.surface.iter().chain(&caller.channel);
+    let channels = channels.filter_map(|name| channel(config, name));
+    let sender = by_sender(config, caller).map(|layer| Applied::new("sender", layer));
+    let model = model(config, caller);
+    channels.chain(sender).chain(model).collect()
+}
+
+fn channel(config: &Config, name: &str) -> Option<Applied> {
+    let layer = named(&config.tools.by_channel, name);
+    if name.trim().eq_ignore_ascii_case(HTTP) {
+        let layer = Applied::new("group", layer.unwrap_or_default());
+        return Some(Applied { loses: HTTP_LOSES, by_default: "a call over HTTP", ..layer });
+    }
+    layer.map(|layer| Applied::new("group", layer))
+}
+
+/// The rules of the most exact name: the sender on this channel, the sender on any, `*`.
+fn by_sender(config: &Config, caller: &Caller) -> Option<Layer> {
+    let layers = &config.tools.by_sender;
+    let mut found: Vec<_> = layers.iter().filter(|(name, _)| names_sender(name, caller)).collect();
+    found.sort_by_key(|(name, _)| match name.as_str() {
+        "*" => 2,
+        name if name.trim().eq_ignore_ascii_case(caller.sender_or_user()) => 1,
+        _ => 0,
+    });
+    found.first().map(|(_, layer)| (*layer).clone())
+}
+
+/// Whether `name` of a list of senders means whoever wrote the message: their name, `CHANNEL:NAME`, `CHANNEL:*` or
+/// `*`. Without a sender the user counts.
+pub fn names_sender(name: &str, caller: &Caller) -> bool {
+    let (name, sender) = (name.trim(), caller.sender_or_user());
+    if name == "*" || name.eq_ignore_ascii_case(sender) {
+        return true;
+    }
+    let Some(channel) = &caller.channel else { return false };
+    name.split_at_checked(channel.len()).is_some_and(|(own, rest)| {
+        let rest = rest.strip_prefix(':');
+        own.eq_ignore_ascii_case(channel)
+            && rest.is_some_and(|rest| rest == "*" || rest.eq_ignore_ascii_case(sender))
+    })
+}
+
+/// Models that `tools.apply_patch.models` does not name go without `apply_patch`. Callers without a model are not
+/// concerned.
+fn model(config: &Config, caller: &Caller) -> Option<Applied> {
+    let models = config.tools.apply_patch.models.as_ref()?;
+    let model = caller.model.as_ref()?;
+    let provider = caller.provider.as_deref().unwrap_or_default();
+    let whole = format!("{provider}/{model}").to_lowercase();
+    let means = |pattern: &str| {
+        let pattern = pattern.trim().to_lowercase();
+        like(&pattern, &model.to_lowercase()) || like(&pattern, &whole)
     };
-    channel.into_iter().chain(sender.map(|layer| Applied::new("sender", layer))).collect()
+    if models.iter().any(|pattern| means(&pattern.value)) {
+        return None;
+    }
+    let mut deny = names(["apply_patch"]);
+    deny.value.iter_mut().for_each(|name| name.at.clone_from(&models.at));
+    Some(Applied::new("model", Layer { deny: Some(deny), ..Layer::default() }))
 }
 
 /// What an agent goes without in a sandbox, and below another agent.

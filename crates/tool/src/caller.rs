@@ -28,8 +28,15 @@ pub struct Caller {
     pub sender: Option<Arc<str>>,
     /// The channel the message came by.
     pub channel: Option<Arc<str>>,
+    /// The surface the call came through (`http`, `mcp`), where `channel` names a chat service behind it. Rules about
+    /// either apply.
+    #[serde(default)]
+    pub surface: Option<Arc<str>>,
     /// The model provider.
     pub provider: Option<Arc<str>>,
+    /// The model, as its provider calls it.
+    #[serde(default)]
+    pub model: Option<Arc<str>>,
     /// What the user is here.
     pub role: Role,
     /// Whether the agent itself runs in a sandbox.
@@ -69,7 +76,9 @@ impl Caller {
             session: "main".into(),
             sender: None,
             channel: None,
+            surface: None,
             provider: None,
+            model: None,
             role: Role::Owner,
             confined: Confined::Free,
             parent: None,
@@ -93,6 +102,18 @@ impl Caller {
     /// The agent in whose workspace it works: a child works where its parent does.
     pub fn home(&self) -> &Arc<str> {
         self.chain().last().map_or(&self.agent, |top| &top.agent)
+    }
+
+    /// The same without models, in it and above it: a session may change its model, and stays who it is.
+    #[must_use]
+    pub fn without_models(&self) -> Self {
+        let parent = self.parent.as_ref().map(|parent| Arc::new(parent.without_models()));
+        Self { model: None, parent, ..self.clone() }
+    }
+
+    /// Who wrote the message that led to the call: the sender, or the user where nobody else is named.
+    pub fn sender_or_user(&self) -> &Arc<str> {
+        self.sender.as_ref().unwrap_or(&self.user)
     }
 
     /// How many agents are above this one.

@@ -46,6 +46,12 @@ pub(crate) struct Identity {
     /// The conversation the calls belong to.
     #[arg(long, value_name = "S", default_value = "main")]
     pub(crate) session: String,
+    /// Who wrote the message that led to this, if it was not the user; for rules of `tools.by_sender`.
+    #[arg(long, value_name = "S")]
+    pub(crate) sender: Option<String>,
+    /// The channel the message came by; for rules of `tools.by_channel`.
+    #[arg(long, value_name = "C")]
+    pub(crate) channel: Option<String>,
     /// The folder file tools work in; by default the agent's own, else the current one.
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,

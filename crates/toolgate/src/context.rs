@@ -226,5 +226,10 @@ pub(crate) fn caller(identity: &Identity) -> Caller {
         None | Some(OWNER) => Caller::owner(&identity.agent),
         Some(user) => Caller::member(user, &identity.agent),
     };
-    Caller { session: identity.session.as_str().into(), ..caller }
+    Caller {
+        session: identity.session.as_str().into(),
+        sender: identity.sender.as_deref().map(Into::into),
+        channel: identity.channel.as_deref().map(Into::into),
+        ..caller
+    }
 }

@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use config::{Config, HookEvent};
-use gate::{Before, Hook, HookCall};
-use serde::Deserialize;
+use gate::{Before, Hook, HookCall, HookRewrite, PersistedBlocks};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use services::Runner;
-use tool::{BoxFuture, ToolOutput, ToolResult};
+use tool::{Block, BoxFuture, ToolOutput, ToolResult};
 
 /// The hooks of the configuration, in order. Each gets a call as JSON on standard input.
 #[derive(Debug)]
@@ -37,6 +37,14 @@ enum Wish {
     Answer { result: Value },
 }
 
+/// What a program wants a transcript to keep of a result.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "action", deny_unknown_fields)]
+enum Keeping {
+    Continue {},
+    Replace { text: String },
+}
+
 impl Programs {
     pub(crate) fn new(runner: Arc<Runner>, config: &Config) -> Self {
         Self { runner, programs: ArcSwap::from_pointee(programs(config)) }
@@ -48,16 +56,18 @@ impl Programs {
     }
 
     async fn before(&self, call: HookCall<'_>) -> Result<Before, String> {
-        let mut args = None;
+        let mut rewrites: Vec<HookRewrite> = Vec::new();
         for program in self.programs.load_full().iter().filter(|p| p.sees(call, HookEvent::Before))
         {
             let asked = json!({
                 "event": HookEvent::Before.name(),
-                "call": described(call, args.as_ref().unwrap_or(call.args)),
+                "call": described(call, rewrites.last().map_or(call.args, |last| &last.arguments)),
             });
-            match self.ask(program, &asked).await? {
+            match self.ask(program, &asked).await?.unwrap_or(Wish::Continue {}) {
                 Wish::Continue {} => {}
-                Wish::Rewrite { arguments } => args = Some(arguments),
+                Wish::Rewrite { arguments } => {
+                    rewrites.push(HookRewrite { by: program.name().to_owned(), arguments });
+                }
                 Wish::Block { reason } => return Ok(Before::Block(reason)),
                 Wish::Answer { result: Value::String(text) } => {
                     return Ok(Before::Answer(ToolOutput::text(text)));
@@ -65,26 +75,57 @@ impl Programs {
                 Wish::Answer { result } => return Ok(Before::Answer(ToolOutput::json(result))),
             }
         }
-        Ok(args.map_or(Before::Continue, Before::Rewrite))
+        if rewrites.is_empty() {
+            return Ok(Before::Continue);
+        }
+        Ok(Before::Rewrites(rewrites))
     }
 
-    async fn ask(&self, program: &Program, asked: &Value) -> Result<Wish, String> {
+    async fn persist(
+        &self,
+        call: HookCall<'_>,
+        output: &ToolOutput,
+    ) -> Result<PersistedBlocks, String> {
+        let mut kept = None;
+        let programs = self.programs.load_full();
+        for program in programs.iter().filter(|program| program.sees(call, HookEvent::Persist)) {
+            let asked = json!({
+                "event": HookEvent::Persist.name(),
+                "call": described(call, call.args),
+                "outcome": succeeded(output),
+            });
+            match self.ask(program, &asked).await?.unwrap_or(Keeping::Continue {}) {
+                Keeping::Continue {} => {}
+                Keeping::Replace { text } => kept = Some(vec![Block::Text(text)]),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// What the program answers; `None` if it says nothing.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        program: &Program,
+        asked: &Value,
+    ) -> Result<Option<T>, String> {
         let input = asked.to_string();
-        let named = |problem: String| {
-            let name = program.argv.first().map(String::as_str).unwrap_or_default();
-            format!("hook `{name}`: {problem}")
-        };
+        let named = |problem: String| format!("hook `{}`: {problem}", program.name());
         let answer = self.runner.filter(&program.argv, input.as_bytes(), program.timeout).await;
         let answer = answer.map_err(named)?;
         if answer.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Wish::Continue {});
+            return Ok(None);
         }
-        serde_json::from_slice(&answer)
-            .map_err(|error| named(format!("unreadable answer: {error}")))
+        let read = serde_json::from_slice(&answer);
+        read.map(Some).map_err(|error| named(format!("unreadable answer: {error}")))
     }
 }
 
 impl Program {
+    /// The program itself, which is how people know it.
+    fn name(&self) -> &str {
+        self.argv.first().map(String::as_str).unwrap_or_default()
+    }
+
     fn sees(&self, call: HookCall<'_>, on: HookEvent) -> bool {
         let named =
             |tools: &Vec<String>| tools.iter().any(|pattern| policy::matches(pattern, call.tool));
@@ -123,6 +164,19 @@ fn described(call: HookCall<'_>, args: &Value) -> Value {
     })
 }
 
+/// A result, as programs see it: as text, as a model reads it, and as JSON if it is that.
+fn succeeded(output: &ToolOutput) -> Value {
+    let text = match &output.value {
+        Some(value) if output.joined_text().is_empty() => value.to_string(),
+        _ => output.joined_text(),
+    };
+    let mut outcome = json!({"status": "success", "text": text});
+    if let (Some(fields), Some(value)) = (outcome.as_object_mut(), &output.value) {
+        fields.insert("result".to_owned(), value.clone());
+    }
+    outcome
+}
+
 impl Hook for Programs {
     fn name(&self) -> &'static str {
         "hooks"
@@ -142,6 +196,14 @@ impl Hook for Programs {
         Box::pin(self.before(call))
     }
 
+    fn tool_result_persist<'a>(
+        &'a self,
+        call: HookCall<'a>,
+        output: &'a ToolOutput,
+    ) -> BoxFuture<'a, Result<PersistedBlocks, String>> {
+        Box::pin(self.persist(call, output))
+    }
+
     fn after_tool_call<'a>(
         &'a self,
         call: HookCall<'a>,
@@ -156,7 +218,7 @@ impl Hook for Programs {
                     "call": described(call, call.args),
                     "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                     "outcome": match result {
-                        Ok(output) => json!({"status": "success", "text": output.joined_text()}),
+                        Ok(output) => succeeded(output),
                         Err(error) => json!({
                             "status": "error",
                             "error_type": error.kind(),
@@ -164,7 +226,7 @@ impl Hook for Programs {
                         }),
                     },
                 });
-                if let Err(problem) = self.ask(program, &told).await {
+                if let Err(problem) = self.ask::<Value>(program, &told).await {
                     tracing::warn!(call = %call.id, problem, "a hook failed");
                 }
             }

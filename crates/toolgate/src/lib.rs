@@ -50,8 +50,9 @@ pub use build::{BuildError, Gate, GateBuilder, Policy};
 pub use config::{self, Config};
 pub use config_names::{check_agent_settings, check_configuration};
 pub use gate::{
-    Answer, AnswerDecision, Approver, Before, Call, Check, Finished, Hook, HookCall, Next,
-    Observer, Pipeline, Question, RegistryError, Reply, Request, Stage, Started, Stats, standard,
+    Answer, AnswerDecision, Approver, Before, Call, Check, Finished, Hook, HookCall, HookRewrite,
+    Next, Observer, PersistedBlocks, Pipeline, Question, RegistryError, Reply, Request, Stage,
+    Started, Stats, standard,
 };
 pub use provider::{DefinitionList, Format, ProviderError};
 pub use sandbox::init;

@@ -150,7 +150,10 @@ impl Inner {
 /// That the caller's session started it is not enough: others may speak there, with fewer rights.
 fn is_own(caller: &Caller, session: &Session) -> Result<bool, AgentError> {
     let spawned = rights(session)?;
-    Ok(spawned.is_some_and(|spawned| spawned.chain().skip(1).any(|above| above == caller)))
+    let caller = caller.without_models();
+    Ok(spawned.is_some_and(|spawned| {
+        spawned.without_models().chain().skip(1).any(|above| *above == caller)
+    }))
 }
 
 /// Whoever speaks in a session because `caller` sent something there: its agent, below `caller`.
@@ -160,7 +163,9 @@ fn speaking(caller: &Caller, session: &Session) -> Caller {
         session: session.key.name.as_str().into(),
         sender: None,
         channel: None,
+        surface: None,
         provider: None,
+        model: None,
         parent: Some(Arc::new(caller.clone())),
         left: None,
         ..caller.clone()

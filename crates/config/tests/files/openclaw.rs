@@ -21,7 +21,7 @@ const FILE: &str = r#"{
     defaults: { workspace: "~/.openclaw/workspace" },
     list: [
       { id: "main", default: true, model: "anthropic/x" },
-      { id: "family", workspace: "/srv/family", tools: { profile: "messaging", deny: ["exec"], sandbox: {} } },
+      { id: "family", workspace: "/srv/family", tools: { profile: "messaging", deny: ["exec"], loopDetection: {} } },
     ],
   },
   tools: {
@@ -47,9 +47,7 @@ fn what_only_openclaw_has_is_a_warning() {
     openclaw.json:5:3: `channels` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:7:5: `agents.defaults` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:9:21: `agents.main.default` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:10:96: `agents.family.tools.sandbox` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:17:13: `tools.exec.timeoutSec` is a key of OpenClaw that Toolgate does not have; ignored
-    openclaw.json:19:11: `tools.fs.workspaceOnly` is a key of OpenClaw that Toolgate does not have; ignored
+    openclaw.json:10:96: `agents.family.tools.loopDetection` is a key of OpenClaw that Toolgate does not have; ignored
     openclaw.json:21:18: `tools.subagents.model` is a key of OpenClaw that Toolgate does not have; ignored
     "#);
     assert_snapshot!(warnings("[channels]\nx = 1\n[tools]\nexec.node = 'x'", "t.toml"), @r#"
@@ -67,6 +65,7 @@ profile = 'coding'
 also_allow = ['message']
 by_provider.'google/gemini'.profile = 'minimal'
 elevated.enabled = true
+exec.timeout = 1800
 sandbox.deny = ['browser']
 subagents.allow = ['read']
 [agents.main]
@@ -185,4 +184,161 @@ fn those_who_do_not_ask_get_no_warnings() {
     assert_eq!(load(&path).unwrap(), config);
     assert_eq!(&*warnings[0].file, path.to_str().unwrap());
     assert_eq!((warnings[0].line, warnings[0].column, &*warnings[0].key), (2, 3, "\"$schema\""));
+}
+
+/// Every key of `OpenClaw` that limits, as it is read here.
+#[test]
+#[expect(clippy::too_many_lines, reason = "one row for each key")]
+fn a_limit_is_taken_over() {
+    for (theirs, ours) in [
+        (
+            "{tools: {elevated: {enabled: true, allowFrom: {whatsapp: ['+1555'], discord: [42, '*']}}}}",
+            "tools.elevated = {enabled = true, allow_from = ['whatsapp:+1555', 'discord:42', 'discord:*']}",
+        ),
+        (
+            "{tools: {exec: {security: 'deny'}}}",
+            "tools.deny = ['exec', 'process']\ntools.exec = {}",
+        ),
+        ("{tools: {exec: {security: 'allowlist'}}}", "tools.exec.security = 'safe-bin'"),
+        (
+            "{tools: {exec: {security: 'allowlist', ask: 'on-miss'}}}",
+            "tools.exec = {security = 'safe-bin', ask = 'smart'}",
+        ),
+        (
+            "{tools: {exec: {security: 'allowlist', ask: 'always'}}}",
+            "tools.exec = {security = 'safe-bin', ask = 'always'}",
+        ),
+        (
+            "{tools: {exec: {security: 'allowlist', ask: 'off'}}}",
+            "tools.exec = {security = 'paranoid', ask = 'auto'}",
+        ),
+        (
+            "{tools: {exec: {security: 'full', ask: 'off'}}}",
+            "tools.exec = {security = 'full', ask = 'auto'}",
+        ),
+        ("{tools: {exec: {timeoutSeconds: 60}}}", "tools.exec.timeout = 60"),
+        ("{tools: {exec: {applyPatch: {enabled: false}}}}", "tools.deny = ['apply_patch']"),
+        (
+            "{tools: {exec: {applyPatch: {enabled: true, workspaceOnly: true, allowModels: ['gpt-*']}}}}",
+            "tools.apply_patch.models = ['gpt-*']",
+        ),
+        ("{tools: {fs: {workspaceOnly: true}}}", ""),
+        ("{tools: {web: {fetch: {enabled: false}}}}", "tools.deny = ['web_fetch', 'http_request']"),
+        ("{tools: {web: {search: {enabled: false}}}}", "tools.deny = ['web_search']"),
+        (
+            "{tools: {web: {fetch: {maxChars: 20000, maxResponseBytes: 750000, timeoutSeconds: 10, maxRedirects: 3}}}}",
+            "tools.web.fetch = {max_bytes = 20000, timeout = 10, max_redirects = 3}",
+        ),
+        (
+            "{tools: {toolsBySender: {'*': {deny: ['exec']}, 'id:eve': {allow: []}, 'channel:discord:1': {deny: ['write']}}}}",
+            "tools.by_sender = {'*' = {deny = ['exec']}, eve = {allow = []}, 'discord:1' = {deny = ['write']}}",
+        ),
+        ("{gateway: {tools: {deny: ['read']}}}", "tools.by_channel.http.deny = ['read']"),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {workspaceAccess: 'ro'}, tools: {deny: ['ls']}}]}}",
+            "agents.a.tools.deny = ['ls', 'write', 'edit', 'apply_patch', 'exec', 'process']",
+        ),
+        (
+            "{agents: {entries: {a: {sandbox: {mode: 'all', workspaceAccess: 'ro'}}}}}",
+            "agents.a.tools.deny = ['write', 'edit', 'apply_patch', 'exec', 'process']",
+        ),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {mode: 'all', workspaceAccess: 'rw', scope: 'agent'}}]}}",
+            "[agents.a]",
+        ),
+        (
+            "{agents: {list: [{id: 'a', tools: {exec: {security: 'deny'}}}]}}",
+            "agents.a.tools.deny = ['exec', 'process']",
+        ),
+        (
+            "{agents: {list: [{id: 'a', tools: {sandbox: {tools: {deny: ['exec']}}}}]}}",
+            "agents.a.tools.deny = ['exec']",
+        ),
+        (
+            "{agents: {defaults: {sandbox: {docker: {network: 'none', memory: '1g', pidsLimit: 256, cpus: 1.5, ulimits: {nofile: {soft: 64}}}}}}}",
+            "tools.sandbox = {memory = 1073741824, processes = 256, cpu_percent = 150, open_files = 64}\ntools.exec.network.access = 'listed'",
+        ),
+        (
+            "{agents: {defaults: {sandbox: {workspaceAccess: 'ro'}}}, tools: {deny: ['ls']}}",
+            "tools.deny = ['ls', 'write', 'edit', 'apply_patch', 'exec', 'process']",
+        ),
+        (
+            "{agents: {defaults: {subagents: {allowAgents: ['*'], maxSpawnDepth: 2}}}}",
+            "tools.subagents = {agents = ['*'], max_depth = 2}",
+        ),
+    ] {
+        assert_eq!(read_json(theirs), read(ours), "{theirs}");
+    }
+    let told =
+        warnings("{agents: {list: [{id: 'a', sandbox: {workspaceAccess: 'ro'}}]}}", "o.json");
+    assert!(
+        told.contains("is kept by denying `write`, `edit`, `apply_patch`, `exec`, `process`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_limit_that_cannot_be_kept_is_an_error() {
+    for (text, key) in [
+        ("{tools: {sessions: {visibility: 'tree'}}}", "tools.sessions.visibility"),
+        ("{tools: {exec: {strictInlineEval: true}}}", "tools.exec.strictInlineEval"),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {workspaceAccess: 'none'}}]}}",
+            "agents.a.sandbox.workspaceAccess",
+        ),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {workspaceAccess: 'r0'}}]}}",
+            "agents.a.sandbox.workspaceAccess",
+        ),
+        ("{agents: {list: [{id: 'a', sandbox: {backend: 'ssh'}}]}}", "agents.a.sandbox.backend"),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {docker: {network: 'none'}}}]}}",
+            "agents.a.sandbox.docker.network",
+        ),
+        (
+            "{agents: {list: [{id: 'a', sandbox: {docker: {memory: '1g'}}}]}}",
+            "agents.a.sandbox.docker.memory",
+        ),
+        (
+            "{agents: {defaults: {sandbox: {docker: {seccompProfile: '/x'}}}}}",
+            "agents.defaults.sandbox.docker.seccompProfile",
+        ),
+        (
+            "{agents: {defaults: {sandbox: {docker: {memory: 'lots'}}}}}",
+            "agents.defaults.sandbox.docker.memory",
+        ),
+        ("{agents: {defaults: {tools: {deny: ['exec']}}}}", "agents.defaults.tools"),
+        (
+            "{agents: {list: [{id: 'a', tools: {exec: {security: 'allowlist'}}}]}}",
+            "agents.a.tools.exec.security",
+        ),
+        (
+            "{agents: {list: [{id: 'a', tools: {exec: {ask: 'always'}}}]}}",
+            "agents.a.tools.exec.ask",
+        ),
+        (
+            "{tools: {elevated: {enabled: true}}, agents: {list: [{id: 'a', tools: {elevated: {enabled: false}}}]}}",
+            "agents.a.tools.elevated",
+        ),
+        (
+            "{agents: {list: [{id: 'a', tools: {sandbox: {tools: {allow: ['read']}}}}]}}",
+            "agents.a.tools.sandbox.tools.allow",
+        ),
+        (
+            "{agents: {list: [{id: 'a', tools: {toolsBySender: {'*': {deny: ['exec']}}}}]}}",
+            "agents.a.tools.toolsBySender",
+        ),
+        (
+            "{channels: {slack: {groups: {x: {tools: {deny: ['exec']}}}}}}",
+            "channels.slack.groups.x.tools",
+        ),
+        (
+            "{channels: {slack: {toolsBySender: {'*': {deny: ['exec']}}}}}",
+            "channels.slack.toolsBySender",
+        ),
+    ] {
+        let refused = refused_json(text);
+        let expected = format!("`{key}` limits agents in OpenClaw, and Toolgate cannot keep it; ");
+        assert!(refused.contains(&expected), "{text}: {refused}");
+    }
 }

@@ -7,11 +7,12 @@ use std::{
 
 use futures_util::FutureExt;
 use policy::{Decision, Verdict};
-use tool::{ToolError, ToolOutput, ToolResult};
+use serde_json::Value;
+use tool::{Block, ToolError, ToolOutput, ToolResult};
 
 use crate::{
-    call::{Call, Origin},
-    hook::{Before, Hook, HookCall},
+    call::{ArgumentRewrite, Call, Origin},
+    hook::{Before, Hook, HookCall, HookRewrite},
     pipeline::{Next, Stage},
     shared::Shared,
 };
@@ -29,27 +30,30 @@ impl Stage for Hooks {
             return next.run(call).await;
         }
         let timeout = self.0.settings.load().config.limits.hook_timeout.value;
-        let seen = Seen::new(&call)?;
+        let mut seen = Seen::new(&call)?;
+        let learnt = call.learnt.clone();
         let started = Instant::now();
         let mut result = match self.before(&mut call, timeout).await {
             Ok(None) => next.run(call).await,
             Ok(Some(answer)) => Ok(answer),
             Err(error) => Err(error),
         };
+        // As `validate` left them, which is what ran.
+        seen.args = learnt.now().input.clone();
         if let Ok(output) = &mut result {
-            self.persist(&seen, output);
+            self.persist(&seen, output, timeout).await;
         }
         self.after(&seen, &result, started.elapsed(), timeout).await;
         result
     }
 }
 
-/// What the hooks after a call are shown: the call as it came in.
+/// A call, as the hooks are shown it.
 struct Seen {
     id: tool::CallId,
     caller: Arc<tool::Caller>,
     tool: Arc<tool::ToolInfo>,
-    args: Arc<serde_json::Value>,
+    args: Arc<Value>,
 }
 
 impl Seen {
@@ -75,9 +79,11 @@ impl Hooks {
             let answer = Call::unless_stopped(&call.live, asked(hook.as_ref(), &seen, timeout));
             match answer.await?? {
                 Before::Continue => {}
-                Before::Rewrite(args) => {
-                    call.args = Arc::new(args);
-                    call.learnt.now().input = call.args.clone();
+                Before::Rewrite(args) => rewrite(call, hook.name(), args),
+                Before::Rewrites(all) => {
+                    for HookRewrite { by, arguments } in all {
+                        rewrite(call, &by, arguments);
+                    }
                 }
                 Before::Block(reason) => return Err(blocked(hook.as_ref(), reason)),
                 Before::Answer(mut output) => {
@@ -92,12 +98,26 @@ impl Hooks {
         Ok(None)
     }
 
-    /// The last hook with an opinion decides what a transcript keeps.
-    fn persist(&self, seen: &Seen, output: &mut ToolOutput) {
+    /// The last hook with an opinion decides what a transcript keeps. One that fails may have been there to take
+    /// something out, so then nothing of the output is kept.
+    async fn persist(&self, seen: &Seen, output: &mut ToolOutput, timeout: Duration) {
         for hook in &self.0.hooks {
-            if let Some(blocks) = hook.tool_result_persist(seen.call(), output) {
-                output.transcript = Some(blocks);
-            }
+            let asked = std::panic::AssertUnwindSafe(hook.tool_result_persist(seen.call(), output));
+            let timeout = hook.patience(timeout);
+            let problem = match tokio::time::timeout(timeout, asked.catch_unwind()).await {
+                Ok(Ok(Ok(None))) => continue,
+                Ok(Ok(Ok(Some(blocks)))) => {
+                    output.transcript = Some(blocks);
+                    continue;
+                }
+                Ok(Ok(Err(problem))) => problem,
+                Ok(Err(_)) => "it crashed".to_owned(),
+                Err(_) => format!("no answer within {} ms", timeout.as_millis()),
+            };
+            tracing::warn!(hook = hook.name(), call = %seen.id, problem, "tool_result_persist failed");
+            let text = "[the result is not kept: a hook of the operator's failed]".to_owned();
+            output.transcript = Some(vec![Block::Text(text)]);
+            return;
         }
     }
 
@@ -113,6 +133,17 @@ impl Hooks {
             }
         }
     }
+}
+
+/// Goes on with other arguments, and remembers whose they are.
+fn rewrite(call: &mut Call, by: &str, arguments: Value) {
+    let before = std::mem::replace(&mut call.args, Arc::new(arguments));
+    let mut learnt = call.learnt.now();
+    if *before == *call.args {
+        return;
+    }
+    learnt.rewrites.push(ArgumentRewrite { by: format!("hook:{by}"), before });
+    learnt.input = call.args.clone();
 }
 
 /// A hook that fails, panics or takes too long blocks the call.

@@ -218,6 +218,11 @@ impl OpenEntry {
             caller: self.caller.clone(),
             tool: learnt.tool.unwrap_or_else(|| redactor.text(&self.name).into()),
             input: redactor.value(&learnt.input),
+            rewrites: learnt
+                .rewrites
+                .iter()
+                .map(|rewrite| json!({"by": rewrite.by, "before": redactor.value(&rewrite.before)}))
+                .collect(),
             workspace: learnt.workspace,
             plan: learnt.plan.as_deref().map_or(Value::Null, |plan| redactor.value(&json!(plan))),
             effects: learnt.effects,

@@ -61,8 +61,8 @@ async fn speak(
     let now = state.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let names = crate::auth::names(&asked.headers);
     let turn = match names {
-        Ok((agent, session)) => {
-            let request = chat::Asked { format, signed, agent, session, path, body, now };
+        Ok(names) => {
+            let request = chat::Asked { format, signed, names, path, body, now };
             request.decode(&state.agents, &state.gate.config()).await
         }
         Err(problem) => Err(Refused::Problem(problem)),

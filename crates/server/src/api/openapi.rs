@@ -118,6 +118,10 @@ impl Described<'_> {
     }
 }
 
+/// Headers that every operation for whoever has a token takes. The last two are for tokens with the scope `senders`.
+const HEADERS: [&str; 4] =
+    ["toolgate-agent", "toolgate-session", "toolgate-sender", "toolgate-channel"];
+
 /// Describes an operation for whoever has a token.
 pub(crate) fn of_endpoint<E: Endpoint>(described: &mut Described<'_>) {
     let who = match E::WHO {
@@ -132,7 +136,7 @@ pub(crate) fn of_endpoint<E: Endpoint>(described: &mut Described<'_>) {
         json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
     });
     let query = parameters(described.sent.root_schema_for::<E::Query>().as_value());
-    let headers = ["toolgate-agent", "toolgate-session"].map(|name| {
+    let headers = HEADERS.map(|name| {
         json!({"name": name, "in": "header", "required": false, "schema": {"type": "string"}})
     });
     let all: Vec<_> = path.into_iter().chain(query).chain(headers).collect();

@@ -84,6 +84,9 @@ async fn run<E: Endpoint>(
     let signed = parts.extensions.remove::<Signed>().ok_or_else(auth::missing)?;
     check_who(&signed, E::WHO)?;
     signed.check_scope(E::NEEDS)?;
+    // Here and not where a caller is made: a token that may not name a sender is told so by every operation.
+    let names = auth::names(&parts.headers)?;
+    signed.check_sender(names.sender, names.channel)?;
     check_accept(&parts.headers, E::PATH)?;
     let path = E::Path::read(part.as_deref())?;
     let query = read_query(&shape.query, parts.uri.query().unwrap_or_default(), E::UNKNOWN)?;

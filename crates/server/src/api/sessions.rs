@@ -18,6 +18,7 @@ use super::{
     output::Json,
 };
 use crate::{
+    auth::{self, CallerNames},
     problem::{Kind, Problem, refusals},
     speaking::{self, NoAnswer},
 };
@@ -400,6 +401,7 @@ impl Endpoint for Say {
 fn speaker(asked: &Asked, key: &str) -> Result<Caller, NoSession> {
     let key = SessionKey::parse(asked.signed.user(), key).map_err(NoSession::Invalid)?;
     let config = asked.state.gate.config();
-    let caller = asked.signed.speaker(&config, (Some(&key.agent), Some(&key.name)))?;
-    Ok(Caller { channel: None, ..caller })
+    let (agent, session) = (Some(key.agent.as_str()), Some(key.name.as_str()));
+    let names = CallerNames { agent, session, ..auth::names(&asked.headers)? };
+    Ok(auth::in_conversation(asked.signed.speaker(&config, names)?))
 }

@@ -170,6 +170,7 @@ fn within(maker: &Signed, new: &NewToken) -> Result<Option<Vec<Scope>>, String> 
         Scope::Call | Scope::Answer | Scope::Manage => maker.may(scope),
         // Or a program could answer about its own calls with a token it makes.
         Scope::Elicit => !maker.is_for_programs() && maker.may(Scope::Answer),
+        Scope::Senders => !maker.is_for_programs() || maker.may(Scope::Senders),
     };
     if new.scopes.is_some()
         && let Some(wrong) = new.scopes().find(|scope| !gives(*scope))

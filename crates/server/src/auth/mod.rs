@@ -19,7 +19,7 @@ pub(crate) use self::{
     credential::{COOKIE_LIFE, Way, dropped_cookie, new_cookie},
     failures::{Failures, network},
     sees::Sees,
-    signed::{By, Signed, names},
+    signed::{By, CallerNames, Signed, in_conversation, names},
     token::hash,
 };
 pub use self::{signed::is_name, token::NewSecret};

@@ -20,12 +20,25 @@ use crate::{
 const AGENT: &str = "toolgate-agent";
 /// The header that names the conversation a call belongs to.
 const SESSION: &str = "toolgate-session";
+/// The header that names who wrote the message behind a request, for tokens that may.
+const SENDER: &str = "toolgate-sender";
+/// The header that names the chat service the message came by, for tokens that may.
+const SENDER_CHANNEL: &str = "toolgate-channel";
 /// The channel of calls that come one by one, for policy.
 const CHANNEL: &str = "http";
 /// When to come back if too much is open.
 const LATER: Duration = Duration::from_secs(1);
 /// Names are no longer.
 const MOST: usize = 128;
+
+/// What a request names: the agent and the session it is for, and the sender and the channel behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CallerNames<'a> {
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+    pub(crate) sender: Option<&'a str>,
+    pub(crate) channel: Option<&'a str>,
+}
 
 /// How a token came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +136,9 @@ impl Signed {
             session: session.into(),
             sender: None,
             channel: Some(CHANNEL.into()),
+            surface: None,
             provider: None,
+            model: None,
             role: self.token.new.role,
             confined: Confined::Free,
             parent: None,
@@ -143,9 +158,9 @@ impl Signed {
     pub(crate) fn caller(
         &self,
         config: &Config,
-        (agent, session): (Option<&str>, Option<&str>),
+        names: CallerNames<'_>,
     ) -> Result<Caller, Problem> {
-        let caller = self.speaker(config, (agent, session))?;
+        let caller = self.speaker(config, names)?;
         if agent::is_reserved(&caller.session) {
             let message = format!(
                 "calls in session `{}` are made by its agent only; sessions that begin with `request:` or \
@@ -161,8 +176,10 @@ impl Signed {
     pub(crate) fn speaker(
         &self,
         config: &Config,
-        (agent, session): (Option<&str>, Option<&str>),
+        names: CallerNames<'_>,
     ) -> Result<Caller, Problem> {
+        let CallerNames { agent, session, sender, channel } = names;
+        self.check_sender(sender, channel)?;
         for name in [agent, session].into_iter().flatten() {
             if !is_name(name) {
                 let message = format!(
@@ -182,7 +199,49 @@ impl Signed {
             return Err(Problem::new(Kind::Forbidden, message));
         }
         self.check_agent(config, agent)?;
-        Ok(self.acting(agent, session.unwrap_or(MAIN)))
+        let caller = self.acting(agent, session.unwrap_or(MAIN));
+        let sender = sender.map(Into::into);
+        Ok(match channel {
+            // Rules about the surface hold besides those about the channel behind it.
+            Some(channel) => Caller {
+                sender,
+                channel: Some(channel.into()),
+                surface: Some(CHANNEL.into()),
+                ..caller
+            },
+            None => Caller { sender, ..caller },
+        })
+    }
+
+    /// Refuses a sender or a channel that the token may not name, or that is no name.
+    pub(crate) fn check_sender(
+        &self,
+        sender: Option<&str>,
+        channel: Option<&str>,
+    ) -> Result<(), Problem> {
+        if sender.is_none() && channel.is_none() {
+            return Ok(());
+        }
+        if !self.may(Scope::Senders) {
+            let message = "this token may not name a sender or a channel; use one with the scope `senders`, \
+                           such as `toolgate tokens add --may-name-senders` makes";
+            return Err(Problem::new(Kind::Forbidden, message));
+        }
+        if let Some(sender) = sender.filter(|sender| !is_sender(sender)) {
+            let message = format!(
+                "`{}` is no name of a sender: that is 1 to {MOST} characters, none of them invisible",
+                sender.chars().take(MOST).collect::<String>().escape_debug()
+            );
+            return Err(Problem::new(Kind::Invalid, message));
+        }
+        if let Some(channel) = channel.filter(|channel| !is_name(channel)) {
+            let message = format!(
+                "`{}` is no name of a channel: that is 1 to {MOST} of `A-Z a-z 0-9 . _ : @ / + -`",
+                channel.chars().take(MOST).collect::<String>().escape_debug()
+            );
+            return Err(Problem::new(Kind::Invalid, message));
+        }
+        Ok(())
     }
 
     /// Refuses an agent that does not exist: nothing limits what it may do.
@@ -200,9 +259,37 @@ impl Signed {
     }
 }
 
-/// The agent and the session that headers name.
-pub(crate) fn names(headers: &HeaderMap) -> Result<(Option<&str>, Option<&str>), Problem> {
-    Ok((named(headers, AGENT)?, named(headers, SESSION)?))
+/// What headers name.
+pub(crate) fn names(headers: &HeaderMap) -> Result<CallerNames<'_>, Problem> {
+    Ok(CallerNames {
+        agent: named(headers, AGENT)?,
+        session: named(headers, SESSION)?,
+        sender: named(headers, SENDER)?,
+        channel: named(headers, SENDER_CHANNEL)?,
+    })
+}
+
+/// A caller that speaks to an agent: rules about calls that come one by one do not hold for what an agent does by
+/// itself, and those about the channel behind the request do.
+pub(crate) fn in_conversation(caller: Caller) -> Caller {
+    let channel = caller.channel.clone().filter(|_| caller.surface.is_some());
+    Caller { channel, surface: None, ..caller }
+}
+
+/// Whether something can be the name of a sender: a number, an address, a handle.
+fn is_sender(text: &str) -> bool {
+    let visible = |c: char| !c.is_control() && !is_invisible(c);
+    !text.trim().is_empty() && text.chars().count() <= MOST && text.chars().all(visible)
+}
+
+/// Characters that make two names look alike.
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// Whether something can be the name of an agent or a session.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tool::Caller;
 
 use super::{Refused, Turn};
-use crate::auth::Signed;
+use crate::auth::{CallerNames, Signed, in_conversation};
 
 /// Names that clients have for the agent that is always there.
 const MAIN: [&str; 3] = ["", "default", "toolgate"];
@@ -17,10 +17,8 @@ const MAIN: [&str; 3] = ["", "default", "toolgate"];
 pub(crate) struct Asked<'a> {
     pub(crate) format: Format,
     pub(crate) signed: &'a Signed,
-    /// The agent that a header names.
-    pub(crate) agent: Option<&'a str>,
-    /// The session that a header names.
-    pub(crate) session: Option<&'a str>,
+    /// What headers name.
+    pub(crate) names: CallerNames<'a>,
     /// Where the format has the model in the path: it, and whether the answer is streamed.
     pub(crate) path: Option<(&'a str, Stream)>,
     pub(crate) body: &'a Value,
@@ -31,18 +29,16 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// Whom it is for, in which session, and what is said.
     pub(crate) async fn decode(self, agents: &Agents, config: &Config) -> Result<Turn, Refused> {
-        let Asked { format, signed, agent, session, path, body, now } = self;
+        let Asked { format, signed, names, path, body, now } = self;
         let mut request = parse_request(format, body).map_err(AgentError::from)?;
         if let Some((model, stream)) = path {
             model.clone_into(&mut request.model);
             request.stream = stream;
         }
         let run = new_id();
-        let names = (Some(agent.unwrap_or_else(|| named(&request))), session);
-        let caller = signed.speaker(config, names)?;
-        // What holds for calls that come one by one does not hold for what an agent does by itself.
-        let mut caller = Caller { channel: None, ..caller };
-        caller.session = session_name(agents, &caller, session, &request, &run).await?.into();
+        let agent = Some(names.agent.unwrap_or_else(|| named(&request)));
+        let mut caller = in_conversation(signed.speaker(config, CallerNames { agent, ..names })?);
+        caller.session = session_name(agents, &caller, names.session, &request, &run).await?.into();
         let id = answer_id(&caller.session, &run, 0);
         let head = ReplyHead { id, model: request.model.clone(), created: now };
         let ChatRequest { messages, system, tools, options, stream, include_usage, .. } = request;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
-use tool::Digest;
+use tool::{Caller, Digest};
 
 use super::{
     client::Out,
@@ -19,6 +19,14 @@ use crate::{ServerError, events::fields, rpc::RpcError};
 
 /// The channel of calls that come this way, for policy.
 pub(super) const CHANNEL: &str = "mcp";
+
+/// A caller whose calls come over MCP. A channel that it names stays, with MCP as the surface before it.
+pub(super) fn over_mcp(caller: Caller) -> Caller {
+    match &caller.surface {
+        Some(_) => Caller { surface: Some(CHANNEL.into()), ..caller },
+        None => Caller { channel: Some(CHANNEL.into()), ..caller },
+    }
+}
 /// Methods of earlier revisions that the stateless one has no more.
 const GONE: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];

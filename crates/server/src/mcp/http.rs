@@ -14,7 +14,7 @@ use tool::{Caller, Digest, ToolInfo};
 
 use super::{
     client::{Client, ProgressToken},
-    desk::{self, Back, CHANNEL, Described as Said},
+    desk::{self, Back, CHANNEL, Described as Said, over_mcp},
     driven::Driven,
     errors,
     exchange::{Exchange, Way},
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts},
-    auth,
+    auth::{self, CallerNames},
     events::fields,
     problem::{Kind, Problem, Refusal as _, refusals},
     rpc::{self, Call, Message, RpcError},
@@ -448,16 +448,20 @@ async fn work_in_session(
 
 /// Who makes calls: as for every call over HTTP, in a session of the token's own if none is named.
 fn caller(asked: &Asked) -> Result<Caller, Refused> {
-    let (agent, session) = auth::names(&asked.headers)?;
+    let names = auth::names(&asked.headers)?;
     let token = &asked.signed.token;
     let own = match token.new.agents.as_deref() {
         Some([only]) => Some(only.as_str()),
         _ => None,
     };
     let usual = format!("{CHANNEL}:{}", token.id.short());
-    let names = (agent.or(own), session.or(Some(&usual)));
+    let names = CallerNames {
+        agent: names.agent.or(own),
+        session: names.session.or(Some(&usual)),
+        ..names
+    };
     let caller = asked.signed.caller(&asked.state.gate.config(), names)?;
-    Ok(Caller { channel: Some(CHANNEL.into()), ..caller })
+    Ok(over_mcp(caller))
 }
 
 /// The session a request names, which must be there.

@@ -22,7 +22,7 @@ use tool::{Caller, Clock, Digest};
 
 use super::{
     client::{Ask, Client, Out, ProgressToken},
-    desk::{self, Back, CHANNEL, Described, Desk},
+    desk::{self, Back, Described, Desk, over_mcp},
     driven::{Driven, Step},
     listen,
     offer::{Answered, Context, Offer},
@@ -140,7 +140,7 @@ pub async fn serve_stdio(
     let writing = tokio::spawn(write(output, waiting));
     let stdio = Arc::new(Stdio {
         desk: Desk::new(offer)?,
-        caller: Caller { channel: Some(CHANNEL.into()), ..caller },
+        caller: over_mcp(caller),
         clock,
         patience,
         session: Mutex::default(),

@@ -38,7 +38,7 @@ use super::{
 };
 use crate::{
     api::may_answer,
-    auth::{self, By, Signed},
+    auth::{self, By, CallerNames, Signed},
     events::{Answers, Event, Hears, Queue, Seen, Subscription, Who, kind},
     problem::{Kind, Problem},
     state::State,
@@ -60,34 +60,45 @@ const UNAUTHENTICATED: CloseCode = CloseCode::Library(4401);
 
 type Socket = WebSocketStream<Metered<TokioIo<Upgraded>>>;
 
-/// The agent and the session a connection is for, unless a request says otherwise.
+/// What a connection is for, unless a request says otherwise.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     agent: Option<String>,
     session: Option<String>,
+    sender: Option<String>,
+    channel: Option<String>,
 }
 
 impl Names {
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, Problem> {
-        let (agent, session) = auth::names(headers)?;
-        Ok(Self { agent: agent.map(str::to_owned), session: session.map(str::to_owned) })
+        let CallerNames { agent, session, sender, channel } = auth::names(headers)?;
+        let owned = |name: Option<&str>| name.map(str::to_owned);
+        Ok(Self {
+            agent: owned(agent),
+            session: owned(session),
+            sender: owned(sender),
+            channel: owned(channel),
+        })
     }
 
     /// Refuses names that the token may not use.
     pub(super) fn check(&self, signed: &Signed, config: &Config) -> Result<(), Problem> {
-        if self.agent.is_none() && self.session.is_none() {
+        let Self { agent, session, sender, channel } = self;
+        if [agent, session, sender, channel].into_iter().all(Option::is_none) {
             return Ok(());
         }
-        signed.speaker(config, self.or(None, None)).map(|_| ())
+        signed.speaker(config, self.or(CallerNames::default())).map(|_| ())
     }
 
     /// What a request says, and these where it says nothing.
-    pub(super) fn or<'a>(
-        &'a self,
-        agent: Option<&'a str>,
-        session: Option<&'a str>,
-    ) -> (Option<&'a str>, Option<&'a str>) {
-        (agent.or(self.agent.as_deref()), session.or(self.session.as_deref()))
+    pub(super) fn or<'a>(&'a self, given: CallerNames<'a>) -> CallerNames<'a> {
+        let CallerNames { agent, session, sender, channel } = given;
+        CallerNames {
+            agent: agent.or(self.agent.as_deref()),
+            session: session.or(self.session.as_deref()),
+            sender: sender.or(self.sender.as_deref()),
+            channel: channel.or(self.channel.as_deref()),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     api::{self, Answering, Empty, Fields, Listing, Paging},
-    auth::Signed,
+    auth::{CallerNames, Signed},
     calling,
     events::{Events, Queue, fields, is_permission, kind},
     problem::{Kind, Problem},
@@ -117,9 +117,9 @@ fn ping(params: Value) -> Answered {
 }
 
 fn list_tools(context: &Context, params: Value) -> Answered {
-    let Whom { agent, session } = read(params)?;
+    let whom: Whom = read(params)?;
     let gate = &context.state.gate;
-    let names = context.names.or(agent.as_deref(), session.as_deref());
+    let names = context.names.or(whom.names());
     let caller = context.signed.caller(&gate.config(), names)?;
     result(&api::list_tools(&gate.view(&caller), &context.signed))
 }
@@ -130,6 +130,21 @@ fn list_tools(context: &Context, params: Value) -> Answered {
 struct Whom {
     agent: Option<String>,
     session: Option<String>,
+    /// Who wrote the message behind it, for tokens that may name senders.
+    sender: Option<String>,
+    /// The chat service it came by, for tokens that may name senders.
+    channel: Option<String>,
+}
+
+impl Whom {
+    fn names(&self) -> CallerNames<'_> {
+        CallerNames {
+            agent: self.agent.as_deref(),
+            session: self.session.as_deref(),
+            sender: self.sender.as_deref(),
+            channel: self.channel.as_deref(),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -140,12 +155,17 @@ struct ToolCall {
     arguments: Value,
     agent: Option<String>,
     session: Option<String>,
+    /// Who wrote the message behind it, for tokens that may name senders.
+    sender: Option<String>,
+    /// The chat service it came by, for tokens that may name senders.
+    channel: Option<String>,
 }
 
 async fn call(context: Context, params: Value) -> Answered {
-    let ToolCall { name, arguments, agent, session } = read(params)?;
+    let ToolCall { name, arguments, agent, session, sender, channel } = read(params)?;
+    let whom = Whom { agent, session, sender, channel };
     let Context { state, signed, names, queue, id, in_flight } = context;
-    let names = names.or(agent.as_deref(), session.as_deref());
+    let names = names.or(whom.names());
     let caller = signed.caller(&state.gate.config(), names)?;
     let mut request = Request::new(&name, arguments);
     let call = state.gate.next_id();

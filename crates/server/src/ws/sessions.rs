@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tool::Caller;
 
 use super::{
     methods::{Answered, Context, read},
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::{
     api::{self, Asked, Empty, SessionsWanted},
+    auth::{CallerNames, in_conversation},
     events::{fields, kind},
     speaking,
 };
@@ -74,6 +74,10 @@ struct Sending {
     agent: Option<String>,
     /// The name of the session.
     session: Option<String>,
+    /// Who wrote the message, for tokens that may name senders.
+    sender: Option<String>,
+    /// The chat service it came by, for tokens that may name senders.
+    channel: Option<String>,
     /// Another model than usual: `provider/model`.
     model: Option<String>,
 }
@@ -81,12 +85,17 @@ struct Sending {
 /// The answer is the result; what happens until then comes as notifications of this connection. When
 /// the connection goes, the run ends.
 pub(super) async fn send(context: Context, params: Value) -> Answered {
-    let Sending { message, agent, session, model } = read(params)?;
+    let Sending { message, agent, session, sender, channel, model } = read(params)?;
     let input = speaking::said(message, model)?;
     let Context { state, signed, names, queue, id, .. } = context;
-    let names = names.or(agent.as_deref(), session.as_deref());
-    let caller = signed.speaker(&state.gate.config(), names)?;
-    let speaking = speaking::begin(&state, &signed, Caller { channel: None, ..caller }).await?;
+    let given = CallerNames {
+        agent: agent.as_deref(),
+        session: session.as_deref(),
+        sender: sender.as_deref(),
+        channel: channel.as_deref(),
+    };
+    let caller = in_conversation(signed.speaker(&state.gate.config(), names.or(given))?);
+    let speaking = speaking::begin(&state, &signed, caller).await?;
     let caller = speaking.caller.clone();
     let (sender, mut events) = mpsc::channel::<Event>(MOST_WAITING);
     let run = speaking.run(input, Sink::to(sender));

@@ -27,6 +27,7 @@ mod mcp_sessions;
 mod messages;
 mod scoped;
 mod scopes;
+mod senders;
 mod sessions;
 mod signing_in;
 mod socket;

@@ -63,7 +63,13 @@ async fn talk(process: &mut Process, input: &[u8]) -> Result<Vec<u8>, String> {
     }
     let said: Vec<u8> = errors.done().head.into_iter().flat_map(|(_, piece)| piece).collect();
     let said = String::from_utf8_lossy(&said);
-    Err(format!("it ended with {:?} {:?}: {}", exit.code, exit.signal, said.trim()))
+    let how = match (exit.code, exit.signal) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, None) => "it ended without an exit code".to_owned(),
+    };
+    let said = said.trim();
+    Err(if said.is_empty() { how } else { format!("{how}: {said}") })
 }
 
 /// The folder of a program that is not among the system's own.

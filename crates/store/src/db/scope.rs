@@ -21,11 +21,15 @@ pub enum Scope {
     /// Put questions about its own calls to the person who uses the client, and bring back the answer.
     /// No token has it unless it is named.
     Elicit,
+    /// Name the sender and the channel of a message, as a bridge to a chat service does. No token has it unless
+    /// it is named.
+    Senders,
 }
 
 impl Scope {
     /// All there are.
-    pub const ALL: [Self; 4] = [Self::Call, Self::Answer, Self::Manage, Self::Elicit];
+    pub const ALL: [Self; 5] =
+        [Self::Call, Self::Answer, Self::Manage, Self::Elicit, Self::Senders];
     /// Those of a token for which none are named.
     pub const USUAL: [Self; 3] = [Self::Call, Self::Answer, Self::Manage];
 
@@ -36,13 +40,14 @@ impl Scope {
             Self::Answer => "answer",
             Self::Manage => "manage",
             Self::Elicit => "elicit",
+            Self::Senders => "senders",
         }
     }
 
     /// Whether a token that is for certain agents can have it: nobody knows who is behind such a one.
     pub const fn is_for_agents(self) -> bool {
         match self {
-            Self::Call | Self::Elicit => true,
+            Self::Call | Self::Elicit | Self::Senders => true,
             Self::Answer | Self::Manage => false,
         }
     }

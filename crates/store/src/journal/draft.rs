@@ -145,7 +145,15 @@ fn duration(ending: &Ending) -> i64 {
 fn intent_payload(intent: &Intent) -> Result<String, StoreError> {
     let payload = Payload::default().value("input", &intent.input)?.value("plan", &intent.plan)?;
     let payload = payload.text("reason", Some(&intent.reason))?;
-    payload.whole("workspace", &intent.workspace)?.done()
+    with_rewrites(payload, intent)?.whole("workspace", &intent.workspace)?.done()
+}
+
+/// Few calls are rewritten, so the key is there only if one was.
+fn with_rewrites(payload: Payload, intent: &Intent) -> Result<Payload, StoreError> {
+    if intent.rewrites.is_empty() {
+        return Ok(payload);
+    }
+    payload.value("rewrites", &json!(intent.rewrites))
 }
 
 fn ending_payload(ending: &Ending) -> Result<String, StoreError> {
@@ -163,5 +171,5 @@ fn call_payload(intent: &Intent, ending: &Ending) -> Result<String, StoreError> 
     let payload = payload.text("message", ending.message.as_deref())?;
     let payload = payload.value("output", &ending.output)?.value("plan", &intent.plan)?;
     let payload = payload.text("reason", Some(&intent.reason))?;
-    payload.whole("workspace", &intent.workspace)?.done()
+    with_rewrites(payload, intent)?.whole("workspace", &intent.workspace)?.done()
 }

@@ -67,6 +67,9 @@ pub struct Entry {
     pub user_id: String,
     pub tool_name: String,
     pub input: Value,
+    /// The arguments before each rewrite by a hook, oldest first: `{"by": "hook:NAME", "before": …}`.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub rewrites: Value,
     pub output: Value,
     pub status: Status,
     pub execution_time_ms: Option<u64>,
@@ -145,7 +148,7 @@ type Living = HashMap<String, bool>;
 impl Inner {
     pub(super) fn entry(&self, call: CallId) -> Result<Option<Entry>, StoreError> {
         let reader = self.reader();
-        let mut query = reader.prepare_cached("SELECT * FROM tool_calls WHERE id = ? LIMIT 1")?;
+        let mut query = reader.prepare_cached(ENTRY)?;
         let mut rows = query.query([call.to_string()])?;
         rows.next()?.map(|row| self.read(row, &mut Living::new())).transpose()
     }
@@ -206,6 +209,7 @@ impl Inner {
             user_id: row.get("user_id")?,
             tool_name: row.get("tool_name")?,
             input: json(row, "input")?,
+            rewrites: json(row, "rewrites")?,
             output: json(row, "output")?,
             status: self.status(row, living)?,
             execution_time_ms: number(row, "execution_time_ms")?,
@@ -256,7 +260,13 @@ const RECENT: &str = "SELECT status, writer, created_us FROM tool_calls
     WHERE {whose}
     AND (?2 IS NULL OR agent IN (SELECT value FROM json_each(?2))) ORDER BY seq DESC";
 
-const ENTRIES: &str = "SELECT * FROM tool_calls
+const ENTRY: &str = "SELECT *,
+    (SELECT content -> '$.rewrites' FROM records AS r WHERE r.seq = tool_calls.seq) AS rewrites
+    FROM tool_calls WHERE id = ? LIMIT 1";
+
+const ENTRIES: &str = "SELECT *,
+    (SELECT content -> '$.rewrites' FROM records AS r WHERE r.seq = tool_calls.seq) AS rewrites
+    FROM tool_calls
     WHERE {whose} AND (?2 IS NULL OR tool_name = ?2)
     AND (?3 IS NULL OR session = ?3) AND created_us >= ?4
     AND (?5 IS NULL OR status IN (?5, ?6))

@@ -53,6 +53,8 @@ pub struct Intent {
     pub tool: Arc<str>,
     /// Its arguments.
     pub input: Value,
+    /// The arguments before each rewrite, oldest first: `{"by": "hook:NAME", "before": …}`.
+    pub rewrites: Vec<Value>,
     /// The root folder it works in, if it works on files.
     pub workspace: Option<Arc<str>>,
     /// What it needs.

@@ -103,6 +103,7 @@ pub(crate) fn intent_with(call: CallId, input: Value) -> Record {
         call,
         provider_call_id: Some("call_1".into()),
         message_id: None,
+        rewrites: Vec::new(),
         caller: Arc::new(Caller::owner("main")),
         tool: "write".into(),
         input,

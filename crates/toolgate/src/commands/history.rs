@@ -132,7 +132,8 @@ pub(super) fn short(text: &str) -> String {
 }
 
 /// What people look for first; the rest follows by name.
-const FIRST: &[&str] = &["id", "tool_name", "status", "error_type", "message", "detail", "input"];
+const FIRST: &[&str] =
+    &["id", "tool_name", "status", "error_type", "message", "detail", "input", "rewrites"];
 
 /// Every field that is not empty; what is long is indented beneath its name.
 fn whole(entry: &Entry) -> Result<String> {

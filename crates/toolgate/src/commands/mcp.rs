@@ -62,7 +62,8 @@ pub(crate) struct McpCommand {
 impl McpCommand {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let Self { agent, user, session, workspace, wait } = self;
-        let mut identity = Identity { agent, user, session, workspace };
+        let (sender, channel) = (None, None);
+        let mut identity = Identity { agent, user, session, sender, channel, workspace };
         context::check_user(global, &identity).await?;
         let config = context::configuration(global)?;
         if identity.workspace.is_none() {

@@ -60,12 +60,9 @@ struct Who {
     /// The model provider the agent talks to.
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// The channel its messages come by.
-    #[arg(long, value_name = "C")]
-    channel: Option<String>,
-    /// Who wrote the message, if it was not the user.
-    #[arg(long, value_name = "S")]
-    sender: Option<String>,
+    /// The model it talks to, for `tools.apply_patch.models`.
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
     /// The agent runs in a sandbox.
     #[arg(long)]
     sandboxed: bool,
@@ -79,8 +76,7 @@ impl Who {
         let text = |name: &Option<String>| name.as_deref().map(Into::into);
         let caller = Caller {
             provider: text(&self.provider),
-            channel: text(&self.channel),
-            sender: text(&self.sender),
+            model: text(&self.model),
             confined: if self.sandboxed { Confined::Sandboxed } else { Confined::Free },
             ..context::caller(&self.identity)
         };

@@ -60,13 +60,17 @@ struct Add {
     /// nothing; what a person answers at its client it brings back only with the scope `elicit`.
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
-    /// What it is for: `call`, `answer`, `manage`, or `elicit`, which no token has unless it is named; may be
-    /// given several times. Without, for the first three, as far as the user may.
+    /// What it is for: `call`, `answer`, `manage`, or `elicit` and `senders`, which no token has unless they are
+    /// named; may be given several times. Without, for the first three, as far as the user may.
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
     /// For no scope at all: it only reads what is its user's own.
     #[arg(long, conflicts_with = "scopes")]
     read_only: bool,
+    /// It may name the sender and the channel of a message (`Toolgate-Sender`, `Toolgate-Channel`), as a bridge to a
+    /// chat service does; adds the scope `senders`.
+    #[arg(long, conflicts_with = "read_only")]
+    may_name_senders: bool,
     /// It ends after this time; without, when it is revoked.
     #[arg(long, value_name = "30d", value_parser = duration)]
     expires: Option<Duration>,
@@ -120,7 +124,17 @@ impl Tokens {
 
 impl Add {
     async fn run(self, db: &Db) -> Result<()> {
-        let Self { name, user, agents, scopes, read_only, expires, json } = self;
+        let Self { name, user, agents, mut scopes, read_only, may_name_senders, expires, json } =
+            self;
+        if may_name_senders {
+            if scopes.is_empty() {
+                let usual = Scope::USUAL.into_iter();
+                scopes.extend(usual.filter(|scope| agents.is_empty() || scope.is_for_agents()));
+            }
+            if !scopes.contains(&Scope::Senders) {
+                scopes.push(Scope::Senders);
+            }
+        }
         if user.as_deref() == Some(OWNER) {
             bail!("`{OWNER}` is the owner; leave `--user` out");
         }

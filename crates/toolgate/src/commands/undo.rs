@@ -56,6 +56,8 @@ impl Undo {
             agent: entry.map_or_else(|| "main".to_owned(), |entry| entry.agent),
             user: self.user.clone(),
             session: "main".to_owned(),
+            sender: None,
+            channel: None,
             workspace: self.workspace.clone().or(root.map(|change| change.root.into())),
         })
     }

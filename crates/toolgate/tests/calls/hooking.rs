@@ -10,7 +10,9 @@ use std::{
 
 use insta::assert_snapshot;
 use serde_json::json;
-use toolgate::{Before, Block, BoxFuture, Hook, HookCall, Outcome, ToolOutput, ToolResult};
+use toolgate::{
+    Before, Block, BoxFuture, Hook, HookCall, Outcome, PersistedBlocks, ToolOutput, ToolResult,
+};
 
 use crate::helper::{Person, Setup, With};
 
@@ -100,9 +102,13 @@ impl Hook for Brief {
         "brief"
     }
 
-    fn tool_result_persist(&self, _: HookCall<'_>, output: &ToolOutput) -> Option<Vec<Block>> {
+    fn tool_result_persist<'a>(
+        &'a self,
+        _: HookCall<'a>,
+        output: &'a ToolOutput,
+    ) -> BoxFuture<'a, Result<PersistedBlocks, String>> {
         let text = format!("{} bytes", output.joined_text().len());
-        Some(vec![Block::Text(text)])
+        Box::pin(std::future::ready(Ok(Some(vec![Block::Text(text)]))))
     }
 }
 
@@ -137,4 +143,73 @@ async fn what_a_transcript_keeps_of_untrusted_content_is_fenced_too() {
     let fenced = |text: &str| Block::Text(ToolOutput::fenced(call, "a.example", text));
     assert_eq!(blocks, [fenced("do this")]);
     assert_eq!(kept, [fenced("7 bytes")]);
+}
+
+/// Remembers the arguments and the results it was told of, and changes arguments before.
+#[derive(Debug, Default)]
+struct Watcher {
+    told: Mutex<Vec<serde_json::Value>>,
+}
+
+impl Hook for Watcher {
+    fn name(&self) -> &'static str {
+        "watcher"
+    }
+
+    fn before_tool_call<'a>(&'a self, _: HookCall<'a>) -> BoxFuture<'a, Result<Before, String>> {
+        Box::pin(std::future::ready(Ok(Before::Rewrite(json!({"filePath": "hello.txt"})))))
+    }
+
+    fn after_tool_call<'a>(
+        &'a self,
+        call: HookCall<'a>,
+        _: &'a ToolResult,
+        _: Duration,
+    ) -> BoxFuture<'a, ()> {
+        self.told.lock().unwrap().push(call.args.clone());
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[tokio::test]
+async fn a_hook_is_told_what_ran_and_the_journal_keeps_what_it_changed() {
+    static WATCHER: std::sync::LazyLock<Arc<Watcher>> = std::sync::LazyLock::new(Arc::default);
+    let more = |builder: toolgate::GateBuilder| builder.hook(WATCHER.clone());
+    let setup = Setup::with(With { more, ..With::default() });
+    let outcome = setup.outcome("read", json!({"path": "other.txt"})).await;
+    assert_eq!(outcome.status(), "success", "{outcome:?}");
+    // In the form of the schema, as it ran.
+    let told = WATCHER.told.lock().unwrap().pop().unwrap();
+    assert_eq!(told["path"], "hello.txt", "{told}");
+    let entry = setup.entries().pop().unwrap();
+    assert_eq!(entry.input["path"], "hello.txt");
+    assert_eq!(entry.rewrites, json!([{"by": "hook:watcher", "before": {"path": "other.txt"}}]));
+}
+
+/// Fails when it is asked what to keep.
+#[derive(Debug)]
+struct Unsure;
+
+impl Hook for Unsure {
+    fn name(&self) -> &'static str {
+        "unsure"
+    }
+
+    fn tool_result_persist<'a>(
+        &'a self,
+        _: HookCall<'a>,
+        _: &'a ToolOutput,
+    ) -> BoxFuture<'a, Result<PersistedBlocks, String>> {
+        Box::pin(std::future::ready(Err("no".to_owned())))
+    }
+}
+
+#[tokio::test]
+async fn a_transcript_keeps_nothing_if_the_hook_for_it_fails() {
+    let more = |builder: toolgate::GateBuilder| builder.hook(Arc::new(Unsure));
+    let setup = Setup::with(With { more, ..With::default() });
+    let outcome = setup.outcome("read", json!({"path": "hello.txt"})).await;
+    let Outcome::Success { transcript: Some(blocks), .. } = outcome else { panic!("{outcome:?}") };
+    let text = "[the result is not kept: a hook of the operator's failed]";
+    assert_eq!(blocks, [Block::Text(text.into())]);
 }

@@ -15,6 +15,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_hook_lets_through_changes_blocks_and_answers", a_hook_does_what_it_may),
         trial("a_hook_that_fails_refuses_the_call", a_hook_that_fails_refuses_the_call),
         trial("a_hook_sees_the_call_it_is_for", a_hook_sees_the_call_it_is_for),
+        trial("a_hook_says_what_a_session_keeps", a_hook_says_what_a_session_keeps),
+        trial("a_hook_after_a_call_gets_json", a_hook_after_a_call_gets_json),
         Trial::test("a_hook_holds_on_the_command_line_too", || {
             a_hook_holds_on_the_command_line_too();
             Ok(())
@@ -125,6 +127,47 @@ async fn a_hook_sees_the_call_it_is_for() {
     );
     program(&setup.beside("hooks/hook"), &script);
     assert_eq!(read_hello(&setup).await["result"], "hello\n");
+}
+
+async fn a_hook_says_what_a_session_keeps() {
+    let config = format!("{AUTO}{HOOK}on = \"tool_result_persist\"\n");
+    let setup = Setup::with(&config).await;
+    setup.file("hello.txt", "hello\n");
+    let hook = setup.beside("hooks/hook");
+    for (script, expected) in [
+        ("true", json!(null)),
+        (r#"cat > /dev/null; echo '{"action":"continue"}'"#, json!(null)),
+        (r#"echo '{"action":"replace","text":"kept elsewhere"}'"#, json!("kept elsewhere")),
+        ("exit 1", json!("[the result is not kept: a hook of the operator's failed]")),
+    ] {
+        program(&hook, script);
+        let outcome = setup.gate.call(&setup.caller, "read", json!({"path": "hello.txt"})).await;
+        let toolgate::Outcome::Success { result, transcript, .. } = outcome else {
+            panic!("{script}: {outcome:?}")
+        };
+        assert_eq!(result, json!("hello\n"), "the caller gets it whole");
+        let kept = transcript.map(|blocks| match blocks.as_slice() {
+            [toolgate::Block::Text(text)] => text.clone(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(json!(kept), expected, "{script}");
+    }
+}
+
+/// It can write nowhere, so that what it was told shows in what it answers before the next call.
+async fn a_hook_after_a_call_gets_json() {
+    let config = format!("{AUTO}{HOOK}on = \"tool_result_persist\"\n");
+    let setup = Setup::with(&config).await;
+    let script = r#"said=$(cat | tr -d '\\"'); printf '{"action":"replace","text":"%s"}' "$said""#;
+    program(&setup.beside("hooks/hook"), script);
+    let outcome = setup.gate.call(&setup.caller, "list_tasks", json!({})).await;
+    let toolgate::Outcome::Success { transcript: Some(blocks), .. } = outcome else {
+        panic!("{outcome:?}")
+    };
+    let said = format!("{blocks:?}");
+    for expected in ["event:tool_result_persist", "result:{tasks:[]}", "text:{tasks:[]}"] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
 }
 
 fn a_hook_holds_on_the_command_line_too() {

@@ -12,10 +12,9 @@ use tool::{
 
 use super::text;
 
-/// What is shown of a body.
-const MAX_BYTES: usize = 100_000;
-/// What is read beyond that, so that a secret at the cut is seen whole and taken out.
-const MARGIN: u64 = 4_096;
+/// What is left out at the end of a body that was cut, of a short one an eighth: half a secret there could not be told
+/// from other text.
+const CUT_MARGIN_BYTES: usize = 4_096;
 
 /// Send an HTTP request and get the answer: status, headers and body as the server sent them. A
 /// status such as 404 or 500 is an answer, not an error. Redirects are followed, without your headers
@@ -46,7 +45,7 @@ struct Answered {
     url: String,
     /// Headers of the answer, names in lower case; several of one name are joined by a comma.
     headers: BTreeMap<String, String>,
-    /// The body as text, at most 100 KB of it; empty if it is not text.
+    /// The body as text, as much of it as the operator allows (1 MB by default); empty if it is not text.
     body: String,
     /// How many bytes of the body were read.
     bytes: u64,
@@ -92,20 +91,22 @@ impl HttpRequest {
             method: self.method,
             headers: self.headers.clone(),
             body: self.body.clone().map(String::into_bytes),
-            max_bytes: Some(MAX_BYTES as u64 + MARGIN),
+            // As much as `tools.web.fetch.max_bytes` says.
+            max_bytes: None,
         }
     }
 }
 
 impl Answered {
-    fn new(mut answer: Answer, redact: &dyn Redact) -> Self {
+    fn new(answer: Answer, redact: &dyn Redact) -> Self {
         let decoded = text::decode(&answer.body, answer.header("content-type"));
         let is_text = decoded.is_some();
         let mut body = decoded.map(Cow::into_owned).unwrap_or_default();
-        answer.truncated |= body.len() > MAX_BYTES;
         if answer.truncated {
             body = redact.redact(&body).into_owned();
-            body.truncate(body.floor_char_boundary(MAX_BYTES));
+            let margin = CUT_MARGIN_BYTES.min(body.len() / 8);
+            let kept = body.len() - margin;
+            body.truncate(body.floor_char_boundary(kept));
         }
         let note = note(&answer, is_text.then_some(body.len()));
         let Answer { url, status, headers: pairs, body: bytes, truncated } = answer;
