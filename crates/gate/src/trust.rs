@@ -9,7 +9,7 @@ use std::{
 };
 
 use config::Ask;
-use policy::Untrusted;
+use policy::{Untrusted, url::CheckedUrl};
 use store::{Db, LazyDb, UntrustedFile};
 use tool::{Caller, Effect, Facts, FilePath, Need, PathFact, Plan, ToolError};
 
@@ -96,15 +96,19 @@ impl Trust {
         self.with(caller, |session| session.sources = None);
     }
 
-    /// Remembers the URLs that stood in untrusted content.
+    /// Remembers the URLs that stood in untrusted content, and their hosts.
     pub(crate) fn add_links(&self, caller: &Caller, links: &[String]) {
+        let hosts = links.iter().filter_map(|link| host_of(link));
         let hashes: Vec<_> = links.iter().map(|link| self.hasher.hash_one(link)).collect();
+        let hashes: Vec<_> =
+            hashes.into_iter().chain(hosts.map(|host| self.hasher.hash_one(&host))).collect();
         self.with(caller, |session| {
             let room = MAX_LINKS.saturating_sub(session.links.len());
             session.links.extend(hashes.into_iter().take(room));
         });
     }
 
+    /// Whether the session has read this URL, or a URL of this host.
     fn has_link(&self, caller: &Caller, link: &str) -> bool {
         let hash = self.hasher.hash_one(link);
         self.lock().get(&key(caller)).is_some_and(|session| session.links.contains(&hash))
@@ -144,11 +148,12 @@ impl Trust {
 pub(crate) struct Known {
     sources: Arc<[String]>,
     followed: Vec<String>,
+    hosts: Vec<String>,
 }
 
 impl Known {
     pub(crate) fn untrusted(&self) -> Untrusted<'_> {
-        Untrusted { sources: &self.sources, followed: &self.followed }
+        Untrusted { sources: &self.sources, followed: &self.followed, hosts: &self.hosts }
     }
 }
 
@@ -172,9 +177,24 @@ pub(crate) async fn known(
     let settings = shared.settings.load();
     let urls = plan.needs().iter().filter_map(fetched);
     let urls = urls.filter_map(|url| policy::url::check(url, &settings.urls).ok());
-    let urls = urls.map(|url| url.as_str().to_owned());
-    let followed = urls.filter(|url| shared.trust.has_link(caller, url)).collect();
-    Ok(Known { sources, followed })
+    let urls: Vec<_> = urls.collect();
+    let has_link = |url: &&CheckedUrl| shared.trust.has_link(caller, url.as_str());
+    let followed = urls.iter().filter(has_link).map(|url| url.as_str().to_owned()).collect();
+    let told = |url: &&CheckedUrl| {
+        shared.trust.has_link(caller, url.host())
+            || sources.iter().any(|source| host_of(source).as_deref() == Some(url.host()))
+    };
+    let hosts = urls.iter().filter(told).map(|url| url.host().to_owned()).collect();
+    Ok(Known { sources, followed, hosts })
+}
+
+/// The host of a URL that was read or fetched, as [`CheckedUrl::host`] has it.
+fn host_of(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let authority = rest.split(['/', '?', '#', ' ']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    (!name.is_empty()).then(|| name.to_ascii_lowercase())
 }
 
 const fn fetched(need: &Need) -> Option<&String> {

@@ -59,6 +59,12 @@ impl Decision {
     }
 }
 
+/// The rule that asks about something that cannot be undone.
+pub const ACT_RULE: &str = "smart.act";
+
+/// The rule that asks before a session which has read untrusted content tells others something.
+pub const UNTRUSTED_RULE: &str = "smart.untrusted";
+
 /// Replacing or removing more than this asks: (files, bytes) that existed before.
 const MUCH: (u64, u64) = (20, 10_000_000);
 
@@ -174,7 +180,7 @@ fn smart(plan: &Plan, facts: &Facts, hosts: &[CheckedUrl], untrusted: Untrusted<
         return acting(need, untrusted);
     }
     if let Some(reason) = hosts.iter().find_map(|url| untrusted.tells(url)) {
-        return Decision::new(Verdict::Ask, "smart.untrusted", reason);
+        return Decision::new(Verdict::Ask, UNTRUSTED_RULE, reason);
     }
     if let Some(url) = hosts.iter().find(|url| !url.is_public()) {
         let reason = format!("`{}` is not a public host", url.host());
@@ -222,11 +228,11 @@ fn acting(need: &Need, untrusted: Untrusted<'_>) -> Decision {
     let secret = secret.map(|path| format!("; `{path}` may hold credentials")).unwrap_or_default();
     // An answer that was given before does not cover what may come from there.
     let rule = if goes_out(need) && !untrusted.sources.is_empty() {
-        "smart.untrusted"
+        UNTRUSTED_RULE
     } else if outgoing.is_some() {
         "smart.network"
     } else {
-        "smart.act"
+        ACT_RULE
     };
     Decision::new(Verdict::Ask, rule, format!("{what}{secret}{}", untrusted.in_words()))
 }
@@ -371,7 +377,7 @@ mod tests {
         ] {
             let plan = [Need::Run(Run::new(line))].into();
             let plan = crate::complete(plan, &tools, list.known(&find));
-            let untrusted = Untrusted { sources, followed: &[] };
+            let untrusted = Untrusted { sources, followed: &[], hosts: &[] };
             let situation = Situation { tools: &tools, urls: &urls, caller: &caller, untrusted };
             let Decision { rule, reason, .. } = decide(situation, &plan, &Facts::default());
             assert_eq!(format!("{rule}: {reason}"), expected);

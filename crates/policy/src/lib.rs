@@ -30,7 +30,9 @@ pub use configured_names::{
     ConfigWarning, KnownNames, check_agent_names, check_names, config_warnings,
 };
 pub use credential::is_credential;
-pub use decide::{Decision, PROTECTED, Situation, Verdict, decide, mode, review};
+pub use decide::{
+    ACT_RULE, Decision, PROTECTED, Situation, UNTRUSTED_RULE, Verdict, decide, mode, review,
+};
 pub use explain::{Explanation, LayerVerdict, explain};
 pub use layer::{Opinion, Rule};
 pub use name::{fold, matches};
