@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use config::Limits;
-use policy::Decision;
+use policy::{Decision, Verdict};
 use serde_json::json;
 use store::{
     Answer, Approval, ApprovalId, ApprovalStatus, AskLimits, Db, Decision as AnswerDecision, EXACT,
@@ -13,9 +13,11 @@ use tool::{Proposed, Role, ToolError, texts};
 
 use crate::{
     approver::{Question, Reply},
-    call::Call,
+    call::{Call, Origin},
+    emergency::refuse_if_stopped,
     redactor::Redactor,
     shared::Shared,
+    stages::{Considered, consider, find, standing},
     subject::{Exact, Subject},
 };
 
@@ -43,11 +45,24 @@ pub(crate) struct Shown {
     pub(crate) scopes: Vec<String>,
     /// What a command changed, which is held until the answer.
     pub(crate) changes: Vec<Proposed>,
+    /// Whether an answer that was given before may be one to this.
+    pub(crate) earlier: EarlierAnswers,
+}
+
+/// Whether an earlier answer may be one to a new question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EarlierAnswers {
+    Count,
+    /// What the call runs may be different by now, so people are asked each time.
+    DoNotCount,
 }
 
 impl Shown {
+    /// A question whose answer may be remembered for `scopes`; without any, it is asked each time.
     pub(crate) const fn scopes(scopes: Vec<String>) -> Self {
-        Self { scopes, changes: Vec::new() }
+        let earlier =
+            if scopes.is_empty() { EarlierAnswers::DoNotCount } else { EarlierAnswers::Count };
+        Self { scopes, changes: Vec::new(), earlier }
     }
 }
 
@@ -59,7 +74,9 @@ pub(crate) async fn ask(
     shown: Shown,
 ) -> Result<Asked, ToolError> {
     let db = shared.db.get().await?;
-    if let Some(earlier) = earlier(shared, db, subject, decision, &shown.scopes).await? {
+    if shown.earlier == EarlierAnswers::Count
+        && let Some(earlier) = earlier(shared, db, subject, decision, &shown.scopes).await?
+    {
         return Ok(earlier);
     }
     if shared.approvers.is_empty() {
@@ -92,11 +109,41 @@ pub(crate) async fn ask(
             format!("denied by {}{said}", answer.by),
         ));
     }
+    // Much may have been decided while the question waited; the stricter one holds.
+    if let Err(error) = decide_again(shared, subject).await {
+        let now = shared.world.clock().now();
+        db.revoke_grant(&question.id, "toolgate", now).await?;
+        return Err(error);
+    }
     if !db.use_approval(&question.id, subject.call, shared.world.clock().now()).await? {
         let reason = "the answer was used or taken back already";
         return Err(ToolError::denied(STAGE, "approval.used", reason));
     }
     Ok(Asked { approval: question.id.to_string(), decision: answer.decision, by: answer.by })
+}
+
+/// Refuses what may not run any more, whatever the person said: everything was stopped, the tool or a
+/// permission was taken away, or policy denies the call now.
+async fn decide_again(shared: &Shared, subject: &Subject) -> Result<(), ToolError> {
+    let Subject { exact, plan, .. } = subject;
+    refuse_if_stopped(shared)?;
+    if subject.origin == Origin::Person {
+        return Ok(());
+    }
+    find(shared, &exact.caller, &exact.tool)?;
+    for capability in plan.capabilities() {
+        standing(shared, &exact.caller, plan, capability).await?;
+    }
+    let Considered { decision, error, suspects: _ } = consider(shared, &exact.caller, plan).await?;
+    match (decision.verdict, error) {
+        (Verdict::Allow | Verdict::Ask, None) => Ok(()),
+        (_, Some(error)) => Err(error),
+        (Verdict::Deny, None) => {
+            let Decision { rule, reason, .. } = decision;
+            let reason = format!("policy changed while the question waited: {reason}");
+            Err(ToolError::denied(STAGE, rule, reason))
+        }
+    }
 }
 
 /// An answer that was remembered; or a yes to the same call, whose process died before it could run.
@@ -279,7 +326,8 @@ fn read_answer(approval: Approval) -> Result<Option<Answer>, ToolError> {
         },
         ApprovalStatus::Denied => AnswerDecision::Deny,
         ApprovalStatus::Expired | ApprovalStatus::Withdrawn => {
-            let reason = "the question was withdrawn before anybody answered";
+            let why = approval.message.map(|why| format!(": {why}")).unwrap_or_default();
+            let reason = format!("the question was withdrawn{why}");
             return Err(ToolError::denied(STAGE, "approval.withdrawn", reason));
         }
     };
@@ -303,9 +351,6 @@ async fn withdraw(shared: &Shared, db: &Db, question: &Question, why: &str) {
 /// Denied at once: a call that waits for nobody would wait for ever.
 fn nobody(reason: &str, tried: &[String]) -> ToolError {
     let tried = if tried.is_empty() { String::new() } else { format!(" ({})", tried.join("; ")) };
-    let reason = format!(
-        "somebody must agree because {reason}, and nobody can be asked{tried}; \
-         run it on a terminal, or with `--wait 5m` and answer with `toolgate approvals`"
-    );
+    let reason = format!("somebody must agree because {reason}, and nobody can be asked{tried}");
     ToolError::denied(STAGE, "approval.nobody", reason)
 }

@@ -48,6 +48,10 @@ pub struct Call {
     pub(crate) planned: Option<Planned>,
     /// Whether a permission counted as given because nobody is ever asked.
     pub(crate) unasked: bool,
+    /// Whether a person was asked about it, or about one of its permissions.
+    pub(crate) asked: bool,
+    /// Questions about permissions that are asked together with the one about the call itself.
+    pub(crate) lacking: Vec<Decision>,
     /// What its command depends on, once somebody was asked about it.
     pub(crate) pinned: Option<Arc<Pinned>>,
     /// What an override of the owner's said in place of a permission.

@@ -7,12 +7,14 @@ use serde_json::Value;
 use tool::{Caller, Plan, ToolError};
 
 use crate::{
-    ask::remembered,
+    ask::{EarlierAnswers, remembered},
     call::Planned,
     emergency::refuse_if_stopped,
     shared::Shared,
-    stages::{Considered, Standing, consider, find, plan, scope, scopes, standing},
-    subject::{Exact, pin},
+    stages::{
+        Considered, Standing, consider, find, plan, scope, scopes, standing, with_permissions,
+    },
+    subject::{Exact, bound, pin},
     views::{Found, View},
 };
 
@@ -88,7 +90,7 @@ async fn decided(
         let caller = Arc::new(caller.clone());
         Ok::<_, ToolError>(Exact::new(&caller, tool.into(), planned, pinned.as_deref()))
     };
-    let mut overridden = None;
+    let (mut overridden, mut lacking) = (None, Vec::new());
     for capability in planned.plan().capabilities() {
         match standing(shared, caller, planned.plan(), capability).await? {
             Standing::Granted | Standing::Unasked => {}
@@ -96,18 +98,24 @@ async fn decided(
             Standing::Ask(decision) => {
                 let (rule, scopes) = (&decision.rule, [scope(capability)]);
                 if remembered(shared, &exact().await?, rule, &scopes).await?.is_none() {
-                    return Ok(Considered { decision, error: None, suspects: Vec::new() });
+                    lacking.push(decision);
                 }
             }
         }
     }
-    let mut considered = consider(shared, caller, planned).await?;
+    let mut considered = consider(shared, caller, planned.plan()).await?;
     if considered.decision.verdict == Verdict::Allow {
         considered.decision = overridden.unwrap_or(considered.decision);
     }
+    considered.decision = with_permissions(considered.decision, &lacking);
     if considered.decision.verdict == Verdict::Ask {
+        let pinned = pin(shared, caller, planned.plan()).await?;
+        let (decision, earlier) = bound(&considered.decision, planned.plan(), pinned.as_deref());
+        considered.decision = decision;
         let (rule, scopes) = (&considered.decision.rule, scopes(shared, planned));
-        if let Some(grant) = remembered(shared, &exact().await?, rule, &scopes).await? {
+        if earlier == EarlierAnswers::Count
+            && let Some(grant) = remembered(shared, &exact().await?, rule, &scopes).await?
+        {
             let reason = format!("{} agreed to it before", grant.granted_by);
             let rule = format!("approval:{}", grant.id);
             considered.decision = Decision::new(Verdict::Allow, &rule, reason);

@@ -448,6 +448,8 @@ impl Gate {
             own,
             planned: None,
             unasked: false,
+            asked: false,
+            lacking: Vec::new(),
             pinned: None,
             overridden: None,
             permit: None,

@@ -8,7 +8,7 @@ use tool::{
 };
 
 use crate::{
-    ask::{Asked, Shown, ask},
+    ask::{Asked, EarlierAnswers, Shown, ask},
     call::Learning,
     shared::Shared,
     slots::Slot,
@@ -53,7 +53,7 @@ impl Review for HoldsChanges {
             let _paused = self.subject.live.pause();
             drop(self.slot.lock().unwrap_or_else(PoisonError::into_inner).take());
             // What is agreed to is what is seen: nothing of it can be remembered.
-            let shown = Shown { scopes: Vec::new(), changes };
+            let shown = Shown { scopes: Vec::new(), changes, earlier: EarlierAnswers::Count };
             let (shared, reason) = (self.shared.clone(), decision.clone());
             // In a task of its own: whoever ends the tool must not keep the question from being
             // withdrawn.

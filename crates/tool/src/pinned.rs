@@ -59,6 +59,8 @@ pub struct Script {
     pub digest: Digest,
     /// Permission bits.
     pub mode: u32,
+    /// The program that its first line names to run it, without its folder.
+    pub interpreter: Option<String>,
 }
 
 impl Pinned {
@@ -85,7 +87,7 @@ impl Pinned {
         let (device, inode) = (device.to_le_bytes(), inode.to_le_bytes());
         let own = [folder.as_bytes(), &device, &inode, environment.as_bytes()];
         let scripts = scripts.iter().flat_map(|script| {
-            let Script { name: _, runs: _, path, digest, mode: _ } = script;
+            let Script { name: _, runs: _, path, digest, mode: _, interpreter: _ } = script;
             [path.as_bytes(), digest.as_bytes().as_slice()]
         });
         Digest::of_parts(own.into_iter().chain(scripts))

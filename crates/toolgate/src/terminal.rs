@@ -26,7 +26,26 @@ static ASKING: Mutex<()> = Mutex::const_new(());
 
 /// Asks on `/dev/tty`, also when standard input is taken.
 #[derive(Debug)]
-pub(crate) struct Terminal;
+pub(crate) struct Terminal {
+    /// What to do where there is no terminal.
+    advice: &'static str,
+}
+
+impl Terminal {
+    /// For `toolgate call`.
+    pub(crate) const fn of_call() -> Self {
+        let advice =
+            "run it on a terminal, or with `--wait 5m` and answer with `toolgate approvals`";
+        Self { advice }
+    }
+
+    /// For `toolgate chat`.
+    pub(crate) const fn of_chat() -> Self {
+        let advice = "run it on a terminal, or send the message to `toolgate serve` and answer on its \
+                      page";
+        Self { advice }
+    }
+}
 
 impl Approver for Terminal {
     fn name(&self) -> &'static str {
@@ -46,7 +65,7 @@ impl Approver for Terminal {
             let asked = tokio::task::spawn_blocking(ask).await;
             match asked {
                 Ok(Ok(answer)) => Reply::Answered(answer),
-                Ok(Err(_)) => Reply::NobodyHere("there is no terminal".to_owned()),
+                Ok(Err(_)) => Reply::NobodyHere(format!("there is no terminal; {}", self.advice)),
                 Err(_) => Reply::NobodyHere("the terminal failed".to_owned()),
             }
         })

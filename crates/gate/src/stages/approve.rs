@@ -7,11 +7,11 @@ use store::EXACT;
 use tool::{Caller, Digest, Facts, FilePath, Need, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Asked, Shown, ask},
+    ask::{Asked, EarlierAnswers, Shown, ask},
     call::{Call, Origin, Planned},
     pipeline::{Next, Stage},
     shared::Shared,
-    subject::Subject,
+    subject::{Subject, bound},
     trust::{self, Suspect},
 };
 
@@ -42,13 +42,15 @@ impl Stage for Approve {
     async fn handle(&self, mut call: Box<Call>, next: Next<'_>) -> ToolResult {
         let Considered { decision, error, suspects } = match call.origin {
             Origin::Person => Considered::by_person(),
-            Origin::Caller => consider(&self.0, &call.caller, call.planned()?).await?,
+            Origin::Caller => consider(&self.0, &call.caller, call.planned()?.plan()).await?,
         };
         // A permission that an override stood in for is what the call rests on.
         let decision = match decision.verdict {
             Verdict::Allow => call.overridden.take().unwrap_or(decision),
             Verdict::Ask | Verdict::Deny => decision,
         };
+        // One question for all there is to ask.
+        let decision = with_permissions(decision, &std::mem::take(&mut call.lacking));
         {
             let mut learnt = call.learnt.now();
             (learnt.decision, learnt.suspects) = (Some(decision.clone()), suspects);
@@ -58,6 +60,7 @@ impl Stage for Approve {
             Verdict::Ask => {
                 // Boxed, so that calls nobody is asked about do not carry the question along.
                 let Asked { approval, .. } = Box::pin(self.ask(&mut call, &decision)).await?;
+                call.asked = true;
                 call.learnt.now().approval = Some(approval);
             }
             Verdict::Deny => {
@@ -72,15 +75,32 @@ impl Stage for Approve {
 
 impl Approve {
     async fn ask(&self, call: &mut Call, decision: &Decision) -> Result<Asked, ToolError> {
-        let mut scopes = scopes(&self.0, call.planned()?);
-        if decision.rule == PROTECTED {
+        let subject = Subject::of(&self.0, call).await?;
+        let (decision, earlier) = bound(decision, &subject.plan, subject.pinned.as_deref());
+        let mut scopes = match earlier {
+            EarlierAnswers::Count => scopes(&self.0, call.planned()?),
+            EarlierAnswers::DoNotCount => Vec::new(),
+        };
+        if decision.rule.split('+').any(|rule| rule == PROTECTED) {
             // A person sees each change of what other programs obey.
             scopes.retain(|scope| scope == EXACT);
         }
-        let shown = Shown::scopes(scopes);
-        let subject = Subject::of(&self.0, call).await?;
-        ask(&self.0, &subject, decision, shown).await
+        ask(&self.0, &subject, &decision, Shown::scopes(scopes)).await
     }
+}
+
+/// What is decided about a call whose agent lacks permissions that a person can give: the same as
+/// policy says, or one question about everything.
+pub(crate) fn with_permissions(decision: Decision, lacking: &[Decision]) -> Decision {
+    let also = |decision: Decision, lacking: &Decision| match decision.verdict {
+        Verdict::Deny => decision,
+        Verdict::Allow => lacking.clone(),
+        Verdict::Ask => {
+            let rule = format!("{}+{}", decision.rule, lacking.rule);
+            Decision::new(Verdict::Ask, &rule, format!("{}; {}", decision.reason, lacking.reason))
+        }
+    };
+    lacking.iter().fold(decision, also)
 }
 
 /// What policy says about a call, and the error itself where a path cannot be used.
@@ -104,26 +124,25 @@ impl Considered {
 pub(crate) async fn consider(
     shared: &Shared,
     caller: &Caller,
-    planned: &Planned,
+    plan: &Arc<Plan>,
 ) -> Result<Considered, ToolError> {
-    if planned.plan().needs().is_empty() {
-        let decision =
-            judged(shared, caller, planned.plan(), &Facts::default(), Untrusted::default());
+    if plan.needs().is_empty() {
+        let decision = judged(shared, caller, plan, &Facts::default(), Untrusted::default());
         return Ok(Considered { decision, error: None, suspects: Vec::new() });
     }
     // Boxed, so that calls which need nothing do not carry it along.
-    Box::pin(consider_needs(shared, caller, planned)).await
+    Box::pin(consider_needs(shared, caller, plan)).await
 }
 
 async fn consider_needs(
     shared: &Shared,
     caller: &Caller,
-    planned: &Planned,
+    plan: &Arc<Plan>,
 ) -> Result<Considered, ToolError> {
-    let facts = facts(shared, caller, planned.plan()).await?;
-    let known = trust::known(shared, caller, planned.plan()).await?;
-    let suspects = trust::suspects(shared, caller, planned.plan(), &facts).await?;
-    let decision = judged(shared, caller, planned.plan(), &facts, known.untrusted());
+    let facts = facts(shared, caller, plan).await?;
+    let known = trust::known(shared, caller, plan).await?;
+    let suspects = trust::suspects(shared, caller, plan, &facts).await?;
+    let decision = judged(shared, caller, plan, &facts, known.untrusted());
     let error = facts.paths.into_iter().find_map(Result::err);
     Ok(Considered { decision, error, suspects })
 }

@@ -83,7 +83,7 @@ impl Contain {
             return Ok(());
         }
         self.still_overridden(call)?;
-        let approved = call.learnt.now().approval.is_some();
+        let approved = call.asked || call.learnt.now().approval.is_some();
         let same = call.generation == self.0.generation();
         if same && !approved {
             return Ok(());
@@ -116,7 +116,7 @@ impl Contain {
             return Err(changed("commands run in another way now"));
         }
         let Considered { decision, error, suspects: _ } =
-            consider(&self.0, &call.caller, planned).await?;
+            consider(&self.0, &call.caller, planned.plan()).await?;
         match (decision.verdict, error) {
             (_, Some(error)) => Err(error),
             (Verdict::Allow, None) => Ok(()),

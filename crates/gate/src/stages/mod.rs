@@ -28,7 +28,7 @@ pub(crate) use shape::Shape;
 pub(crate) use slot::SlotStage;
 pub(crate) use validate::Validate;
 
-pub(crate) use approve::{Considered, consider, scopes};
+pub(crate) use approve::{Considered, consider, scopes, with_permissions};
 pub(crate) use permission::{Standing, scope, standing};
 pub(crate) use resolve::find;
 pub(crate) use validate::{completed, plan};

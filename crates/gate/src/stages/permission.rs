@@ -8,10 +8,11 @@ use store::{Decision as AnswerDecision, EXACT, PermissionState};
 use tool::{Caller, Capability, Plan, ToolError, ToolResult};
 
 use crate::{
-    ask::{Shown, ask},
+    ask::{Shown, ask, remembered},
     call::{Call, Origin},
     pipeline::{Next, Stage},
     shared::Shared,
+    stages::consider,
     subject::Subject,
 };
 
@@ -33,7 +34,7 @@ impl Stage for Permission {
                         (call.unasked, call.overridden) = (true, Some(decision));
                     }
                     Standing::Ask(decision) => {
-                        Box::pin(self.ask(&mut call, capability, &decision)).await?;
+                        Box::pin(self.ask_or_defer(&mut call, capability, decision)).await?;
                     }
                 }
             }
@@ -43,6 +44,25 @@ impl Stage for Permission {
 }
 
 impl Permission {
+    /// Asks, unless policy has something to say about the call too: then `approve` asks about both at
+    /// once, or refuses without asking anybody.
+    async fn ask_or_defer(
+        &self,
+        call: &mut Call,
+        capability: Capability,
+        decision: Decision,
+    ) -> Result<(), ToolError> {
+        let plan = call.planned()?.plan().clone();
+        let considered = consider(&self.0, &call.caller, &plan).await?;
+        if considered.decision.verdict != Verdict::Allow {
+            let (subject, scopes) = (Subject::of(&self.0, call).await?, scopes(capability));
+            let known = remembered(&self.0, &subject.exact, &decision.rule, &scopes).await?;
+            call.lacking.extend(known.is_none().then_some(decision));
+            return Ok(());
+        }
+        self.ask(call, capability, &decision).await
+    }
+
     /// An answer for always that covers all of the permission becomes the permission itself.
     async fn ask(
         &self,
@@ -50,9 +70,10 @@ impl Permission {
         capability: Capability,
         decision: &Decision,
     ) -> Result<(), ToolError> {
-        let scopes = vec![EXACT.to_owned(), scope(capability)];
+        let scopes = scopes(capability);
         let subject = Subject::of(&self.0, call).await?;
         let asked = ask(&self.0, &subject, decision, Shown::scopes(scopes.clone())).await?;
+        call.asked = true;
         if !matches!(asked.decision, AnswerDecision::AllowAlways { .. })
             || !self.is_for_good(&subject, decision, &scopes).await?
         {
@@ -127,11 +148,15 @@ pub(crate) async fn standing(
         PermissionState::DeniedForGood => {
             let reason = format!(
                 "permission `{capability}` was denied for good; do not ask for it again. Only the \
-                 owner can change that, with `toolgate permissions grant {capability}`"
+                 owner can change that, with `toolgate permissions grant {capability} --agent {agent}`"
             );
             Err(denied("denied_for_good", reason))
         }
     }
+}
+
+fn scopes(capability: Capability) -> Vec<String> {
+    vec![EXACT.to_owned(), scope(capability)]
 }
 
 /// What an answer for always is scoped to.

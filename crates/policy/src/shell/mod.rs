@@ -31,4 +31,4 @@ pub use needs::{Needs, Network, needs};
 pub use parse::analyse;
 pub use safe_bins::{SafeList, check_safe_bins};
 pub use scope::program_scope;
-pub use scripts::scripts;
+pub use scripts::{ScriptCoverage, ScriptFiles, is_plain_shell, script_files};

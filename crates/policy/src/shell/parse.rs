@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 use super::{
-    Analysis, Opaque, Within, builtins, found::Found, grammar, portable::is_portable,
+    Analysis, Command, Opaque, Within, builtins, found::Found, grammar, portable::is_portable,
     reader::Reader, wrappers,
 };
 
@@ -18,6 +18,13 @@ pub fn analyse(line: &str) -> Analysis {
         Ok(()) => Analysis::Commands(found.commands),
         Err(opaque) => Analysis::Opaque(opaque),
     }
+}
+
+/// The simple commands that stand in `line`, without those that its programs run themselves.
+pub(super) fn read_commands(line: &str) -> Result<Vec<Command>, Opaque> {
+    let mut found = Found::default();
+    text(line, &mut found)?;
+    Ok(found.commands)
 }
 
 fn everything(line: &str, found: &mut Found) -> Result<(), Opaque> {

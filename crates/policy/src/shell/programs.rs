@@ -1,26 +1,13 @@
 //! What kind of program a name stands for, where that decides how far an answer reaches.
 
+use super::Word;
+
 /// Programs that run what a file or an argument says.
 const INTERPRETERS: &str = "\
     . ash awk bash bun csh dash deno elixir erl eval exec expect fish gawk gdb ghci groovy irb \
     java jshell jupyter ksh lua luajit mawk mysql node nodejs nu osascript perl php psql pwsh \
     pypy pypy3 python python2 python3 R Rscript ruby sh source sqlite3 swift tclsh ts-node tsx \
     vim zsh";
-
-/// Programs that run others, fetch and run others, send to whomever they are told, or destroy.
-const FAR_REACHING: &str = "\
-    ansible ansible-playbook ant apk apt apt-get at aws az batch bazel brew builtin bundle bunx \
-    bwrap cabal cargo chroot chrt cmake command composer conda coproc crontab curl \
-    dbus-run-session dc dd dnf doas docker dotnet duckdb ed emacs enable entr env ex fakeroot \
-    find firejail flock ftp gcloud gdbserver gem git gnuplot go gosu gradle helm ionice julia \
-    just kubectl ld ldd less linux32 linux64 ltrace m4 make man mapfile meson mix mkfs mocha \
-    mongosh mono more mvn nc ncat netcat nice ninja nix nodemon nohup nox npm npx nsenter \
-    numactl nvim octave packer pacman parallel perf pip pip3 pipx pkexec pm2 pnpm podman poetry \
-    pre-commit proot pulumi pytest qemu-x86_64 rake readarray rebar3 redis-cli rm rsync runuser \
-    rustup sbt scala scons scp screen script sed service setarch setpriv setsid sftp shred socat \
-    ssh stack start-stop-daemon stdbuf strace su sudo systemd-run tar task taskset terraform \
-    time timeout tmux tox trap truncate unbuffer unshare uv uvx vagrant valgrind vi watch wget \
-    wine xargs xvfb-run yarn yum zypper";
 
 /// Whether a program runs what it is given, so that knowing its name says nothing. Versions such as
 /// `python3.12` count as what they are versions of.
@@ -37,9 +24,54 @@ const OUTGOING: &str = "\
     pacman ping pipx rclone rsh rsync s3cmd scp sendmail sftp socat ssh ssh-copy-id telnet \
     terraform traceroute twine uvx vercel wget whois wrangler xh yum zypper";
 
-/// Whether an answer about a program must not reach further than the exact command.
-pub(super) fn is_far_reaching(name: &str) -> bool {
-    is_interpreter(name) || has(FAR_REACHING, base(name)) || is_outgoing(name)
+/// Programs that run no other program, load no code and read no configuration that names any, in any
+/// of their options. Those in [`WITHOUT_LONG_OPTIONS`] and [`without_code`] do so with few exceptions.
+const WITHOUT_CODE: &str = "\
+    : b2sum base32 base64 basename basenc bunzip2 bzcat bzip2 cat chgrp chmod chown cksum cmp \
+    column comm cp csplit cut date dd df diff dirname du echo egrep expand expr factor false \
+    fgrep fmt fold grep groups gunzip gzip head hexdump hostid id join link ln logname ls md5sum \
+    mkdir mkfifo mktemp mv nl nproc numfmt od paste pathchk pr printenv printf ptx pwd \
+    readlink realpath rev rm rmdir seq sha1sum sha224sum sha256sum sha384sum sha512sum shred \
+    shuf sleep sort split stat strings sum sync tac tail tee touch tr tree true truncate tsort \
+    tty uname unexpand uniq unlink unxz wc whoami xxd xz xzcat yes zcat";
+
+/// Programs among them with a long option that names a program, which can be abbreviated.
+const WITHOUT_LONG_OPTIONS: &str = "sort split";
+
+/// Programs among them that destroy what they are given.
+const DESTROYING: &str = "dd rm shred truncate unlink";
+
+/// Folders of the system whose programs are what their names say.
+const SYSTEM_FOLDERS: &[&str] = &["/bin/", "/usr/bin/"];
+
+/// Whether a program with these arguments is known to run no other program and to load no code. A
+/// path counts if it leads into a folder of the system.
+pub(super) fn without_code(program: &str, arguments: &[Word]) -> bool {
+    let name = installed(program);
+    if name.contains('/') || !has(WITHOUT_CODE, name) {
+        return false;
+    }
+    let short = |word: &Word| word.literal().is_some_and(|text| !text.starts_with("--"));
+    match name {
+        _ if has(WITHOUT_LONG_OPTIONS, name) => arguments.iter().all(short),
+        // `-v` sets a variable, and evaluates the subscript in its name.
+        "printf" => arguments
+            .first()
+            .is_none_or(|first| first.literal().is_some_and(|format| !format.starts_with("-v"))),
+        _ => true,
+    }
+}
+
+/// The name of a program, without the folder if that is one of the system's.
+pub(super) fn installed(program: &str) -> &str {
+    let mut names = SYSTEM_FOLDERS.iter().filter_map(|folder| program.strip_prefix(folder));
+    names.find(|name| !name.contains('/')).unwrap_or(program)
+}
+
+/// Whether an answer about a program with these arguments may reach further than the exact command:
+/// it runs nothing else, and what it does to the files of the workspace can be undone.
+pub(super) fn is_bounded(program: &str, arguments: &[Word]) -> bool {
+    !program.contains('/') && without_code(program, arguments) && !has(DESTROYING, program)
 }
 
 /// Whether a program talks to others whatever it is told.

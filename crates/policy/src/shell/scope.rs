@@ -1,26 +1,32 @@
 //! How far an answer about a command can reach.
 
-use tool::Run;
+use tool::{Place, Run};
 
-use super::{Analysis, Command, analyse, programs::is_far_reaching};
+use super::{Analysis, Command, analyse, programs::is_bounded};
 
-/// What covers this command and others of the same program with the same flags: `None` if an answer
-/// must not reach further than the exact command.
+/// The scope that covers this command and others of the same program with the same flags: `None` if an
+/// answer must not reach further than the exact command.
 ///
-/// `workspace` is the folder it belongs to: the answer holds in no other.
+/// Only programs that are known to run no other code have one, and only in the sandbox, which holds
+/// them to the workspace whatever their arguments are. `workspace` is the folder the command belongs
+/// to: the answer holds in no other.
 pub fn program_scope(run: &Run, workspace: &str) -> Option<String> {
-    let Run { command, env, secret, .. } = run;
+    let Run { command, env, secret, place, elevated, .. } = run;
+    if *elevated || place.is_some_and(|place| place != Place::Sandbox) {
+        return None;
+    }
     let Analysis::Commands(commands) = analyse(command) else { return None };
     let [command] = commands.as_slice() else { return None };
     // What touches credentials is asked about each time.
     if !env.is_empty() || secret.is_some() || !is_plain(command) {
         return None;
     }
-    let words: Vec<_> = command.words.iter().map(|word| word.literal()).collect::<Option<_>>()?;
-    let (program, arguments) = words.split_first()?;
-    if program.contains('/') || is_far_reaching(program) {
+    let (program, arguments) = command.words.split_first()?;
+    if !is_bounded(program.literal()?, arguments) {
         return None;
     }
+    let words: Vec<_> = command.words.iter().map(|word| word.literal()).collect::<Option<_>>()?;
+    let (program, arguments) = words.split_first()?;
     // What looks like the name of a task decides what is done, and so do the words right behind it.
     let mut in_task = true;
     let decides = |word: &&&str| {
@@ -64,42 +70,100 @@ mod tests {
     fn an_answer_reaches_no_further_than_it_says() {
         for (line, expected) in [
             ("mkdir -p build", Some("program:mkdir -p build (in /ws)")),
+            ("cp -r src/a src/b", Some("program:cp -r (in /ws)")),
+            ("tee out/log.txt", Some("program:tee (in /ws)")),
+            ("ls src/a pr", Some("program:ls (in /ws)")),
+            ("sort -u a.txt", Some("program:sort -u (in /ws)")),
+            ("touch a.c +x cc=evil", Some("program:touch +x cc=evil (in /ws)")),
+            // Destroys what it is given, whatever that is.
             ("rm -rf build", None),
-            ("systemctl restart web", Some("program:systemctl restart web (in /ws)")),
-            ("tool pr list src/a", Some("program:tool pr list (in /ws)")),
-            ("tool --fast pr merge 5", Some("program:tool --fast pr merge 5 (in /ws)")),
-            ("tool src/a pr", Some("program:tool (in /ws)")),
-            ("gcc -c a.c @more", Some("program:gcc -c @more (in /ws)")),
-            ("tool a.c +x cc=evil", Some("program:tool +x cc=evil (in /ws)")),
-            // A script for `sed` can run programs; what goes out goes to whomever it is told.
-            ("sed -i s/a/b/ x.txt", None),
-            ("gh pr list", None),
-            ("dig secret.example.org", None),
-            ("valgrind ./x", None),
-            ("prettier --write src/a.ts", Some("program:prettier --write (in /ws)")),
-            // exec-023: neither the wrapper nor what it runs.
-            ("timeout 5 make", None),
-            ("make all", None),
-            ("bash -c 'echo hi'", None),
-            ("python3.12 x.py", None),
-            ("npx x", None),
-            ("find . -delete", None),
-            ("git push --force", None),
-            ("./rm x", None),
+            ("truncate -s 0 a.txt", None),
+            ("dd if=a of=b", None),
+            // An option names a program, also abbreviated.
+            ("sort --compress-program=./x a", None),
+            ("sort --comp=./x a", None),
+            ("split --filter=./x a", None),
+            ("printf -v PATH .", None),
+            ("./cp a b", None),
+            ("/usr/bin/cp a b", None),
             ("rm a; rm b", None),
-            ("rm a > b", None),
-            ("A=1 rm a", None),
-            ("rm $X", None),
-            ("rm 'a b'", None),
+            ("cp a b > c", None),
+            ("A=1 cp a b", None),
+            ("cp $X b", None),
+            ("cp 'a b' c", None),
         ] {
             let scope = program_scope(&Run::new(line), "/ws");
             assert_eq!(scope.as_deref(), expected, "{line}");
         }
-        let run = Run { place: Some(Place::Host), lasting: Lasting::Session, ..Run::new("mv a b") };
-        let expected = "program:mv a b (in /ws, on host, in the background, where its changes \
-                        cannot be undone)";
+        let run = Run { lasting: Lasting::Session, ..Run::new("mv a b") };
+        let expected =
+            "program:mv a b (in /ws, in the background, where its changes cannot be undone)";
         assert_eq!(program_scope(&run, "/ws").as_deref(), Some(expected));
-        let secret = Run { secret: Some(".env".to_owned()), ..Run::new("tool src/.env") };
+        let secret = Run { secret: Some(".env".to_owned()), ..Run::new("cp src/.env x/y") };
         assert_eq!(program_scope(&secret, "/ws"), None);
+    }
+
+    /// Nothing keeps the arguments in the workspace there.
+    #[test]
+    fn outside_the_sandbox_an_answer_is_for_the_exact_command() {
+        for line in ["tee .envrc", "cp in.txt /abs/outside", "cp in.txt ../o", "mkdir x", "ls"] {
+            let host = Run { place: Some(Place::Host), ..Run::new(line) };
+            assert_eq!(program_scope(&host, "/ws"), None, "{line}");
+            let elevated = Run { elevated: true, ..Run::new(line) };
+            assert_eq!(program_scope(&elevated, "/ws"), None, "{line}");
+        }
+    }
+
+    /// What is not known to run nothing else is taken to run something else.
+    #[test]
+    fn programs_that_may_run_code_are_asked_about_each_time() {
+        for line in [
+            "gmake all",
+            "make all",
+            "runghc x.hs",
+            "guile x.scm",
+            "sbcl --script x",
+            "racket x",
+            "ocaml x.ml",
+            "clisp x",
+            "nix-shell x",
+            "guix shell",
+            "flatpak run x",
+            "adb shell x",
+            "zig run x.zig",
+            "nim c x",
+            "crystal x.cr",
+            "v run x.v",
+            "dart run x",
+            "ip netns exec a b",
+            "jest",
+            "vitest",
+            "ctest",
+            "claude -p x",
+            "codex x",
+            "aider x",
+            "toolgate call exec",
+            "systemctl restart web",
+            "gcc -c a.c",
+            "prettier --write src/a.ts",
+            "sed -i s/a/b/ x.txt",
+            "gh pr list",
+            "dig secret.example.org",
+            "valgrind ./x",
+            "timeout 5 make",
+            "bash -c 'echo hi'",
+            "python3.12 x.py",
+            "npx x",
+            "find . -delete",
+            "git push --force",
+            "patch -p1",
+            "zip -T x.zip a",
+            "tar xf a.tar",
+            "less a",
+            "env ls",
+            "some-tool-of-tomorrow a",
+        ] {
+            assert_eq!(program_scope(&Run::new(line), "/ws"), None, "{line}");
+        }
     }
 }

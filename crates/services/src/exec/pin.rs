@@ -16,6 +16,9 @@ use world::{Copied, World};
 
 use super::{job::Asked, settings::RunSettings, workdir::in_temp};
 
+/// The kernel reads no more of the first line of a script.
+const MAX_FIRST_LINE: u64 = 256;
+
 /// Looks at everything. May block.
 pub(super) fn pin(
     world: &World,
@@ -61,13 +64,30 @@ fn script(disk: &dyn Disk, run: &Run, named: &Named) -> Result<Option<Script>, T
 fn read(opened: Opened, path: String, named: &Named) -> io::Result<Script> {
     let Opened { mut file, stat } = opened;
     let mut start = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut start)?;
-    let is_executable = stat.mode & 0o111 != 0 || start == b"#!";
+    file.by_ref().take(MAX_FIRST_LINE).read_to_end(&mut start)?;
+    let is_executable = stat.mode & 0o111 != 0 || start.starts_with(b"#!");
     file.rewind()?;
     let (digest, _) = Digest::of_reader(file)?;
     let Named { name, runs } = named.clone();
     let runs = if is_executable { Runs::Surely } else { runs };
-    Ok(Script { name, runs, path, digest, mode: stat.mode & 0o777 })
+    let interpreter = interpreter(&start);
+    Ok(Script { name, runs, path, digest, mode: stat.mode & 0o777, interpreter })
+}
+
+/// The program that the first line of a script names, without its folder. Of `env` it is the word
+/// behind it, and of anything else that `env` is given, `env` itself.
+fn interpreter(start: &[u8]) -> Option<String> {
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    let mut words = line.split_ascii_whitespace();
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let program = base(words.next().unwrap_or_default());
+    match words.next() {
+        Some(word) if program == "env" && !word.starts_with('-') && !word.contains('=') => {
+            Some(base(word))
+        }
+        _ => Some(program),
+    }
 }
 
 fn unseen(named: &Named, error: impl fmt::Display) -> ToolError {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sqlx::{Row, sqlite::SqliteRow};
 
-use super::Db;
+use super::{Db, approvals::withdraw_of_agent};
 use crate::{
     StoreError,
     time::{from_micros, micros, shown},
@@ -70,8 +70,11 @@ impl Db {
 
     /// Removes an agent. Says whether it was there.
     pub async fn remove_agent(&self, id: &str) -> Result<bool, StoreError> {
+        let mut write = self.begin().await?;
         let done =
-            sqlx::query("DELETE FROM agents WHERE id = ?").bind(id).execute(&self.pool).await?;
+            sqlx::query("DELETE FROM agents WHERE id = ?").bind(id).execute(&mut *write).await?;
+        withdraw_of_agent(&mut write, id).await?;
+        write.commit().await?;
         Ok(done.rows_affected() == 1)
     }
 

@@ -4,11 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 
-use tool::CallId;
+use tool::{CallId, Need};
 
 use super::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, AskLimits, Db, Decision, EXACT, NewApproval,
-    SessionKey, Wanted, Which,
+    Permission, SessionKey, Wanted, Which,
 };
 use crate::{
     ApprovalId, StoreError, names,
@@ -287,6 +287,66 @@ pub(super) async fn withdraw_of_sessions(
     )
     .bind(micros(now))
     .bind(serde_json::to_string(&keys)?)
+    .execute(&mut **write)
+    .await?;
+    Ok(())
+}
+
+/// Takes back what an agent asks that needs a capability it is denied, also what was allowed and is not
+/// used yet.
+pub(super) async fn withdraw_of_capability(
+    write: &mut Transaction<'_, Sqlite>,
+    denied: &Permission,
+) -> Result<(), StoreError> {
+    let Permission { user, agent, capability, state: _, by, at } = denied;
+    let open: Vec<(String, String)> = sqlx::query_as(
+        "SELECT id, plan FROM approvals WHERE user = ?1 AND agent = ?2 AND
+         (status = 'pending' AND expires_at > ?3 OR status = 'allowed' AND used_at IS NULL)",
+    )
+    .bind(user)
+    .bind(agent)
+    .bind(micros(*at))
+    .fetch_all(&mut **write)
+    .await?;
+    for (id, plan) in open {
+        // A plan of another version is taken to need everything.
+        let needs: Result<Vec<Need>, _> = serde_json::from_str(&plan);
+        if needs.is_ok_and(|needs| needs.iter().all(|need| need.capability() != Some(*capability)))
+        {
+            continue;
+        }
+        withdraw(write, &id, &format!("{by} denied the permission `{capability}`"), *at).await?;
+    }
+    Ok(())
+}
+
+/// Takes back what an agent asks that is removed, also what was allowed and is not used yet.
+pub(super) async fn withdraw_of_agent(
+    write: &mut Transaction<'_, Sqlite>,
+    agent: &str,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE approvals SET status = 'withdrawn', message = 'the agent was removed'
+         WHERE agent = ? AND (status = 'pending' OR status = 'allowed' AND used_at IS NULL)",
+    )
+    .bind(agent)
+    .execute(&mut **write)
+    .await?;
+    Ok(())
+}
+
+async fn withdraw(
+    write: &mut Transaction<'_, Sqlite>,
+    id: &str,
+    why: &str,
+    now: SystemTime,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "UPDATE approvals SET status = 'withdrawn', message = ?, answered_at = ? WHERE id = ?",
+    )
+    .bind(why)
+    .bind(micros(now))
+    .bind(id)
     .execute(&mut **write)
     .await?;
     Ok(())

@@ -8,7 +8,7 @@ use sqlx::{Row, Sqlite, Transaction, sqlite::SqliteRow};
 use tool::Digest;
 
 use super::{
-    Answer, Approval, Db, Decision, EXACT,
+    Answer, Approval, Db, Decision, EXACT, Permission,
     approvals::{parsed, unused_id},
 };
 use crate::{
@@ -172,13 +172,14 @@ impl Db {
             "INSERT INTO grants (id, user, agent, tool, rule, fingerprint, scope, granted_by,
              granted_at, expires_at)
              SELECT id, user, agent, tool, rule, fingerprint, ?2, ?3, ?4, ?5 FROM approvals
-             WHERE id = ?1 AND (?2 IS NULL OR ?2 IN (SELECT value FROM json_each(scopes)))",
+             WHERE id = ?1 AND coalesce(?2, ?6) IN (SELECT value FROM json_each(scopes))",
         )
         .bind(id.as_str())
         .bind(&scope)
         .bind(by)
         .bind(micros(now))
         .bind(expires.map(micros))
+        .bind(EXACT)
         .execute(&mut *write)
         .await?;
         if done.rows_affected() != 1 {
@@ -206,6 +207,26 @@ impl Db {
         .await?;
         Ok(done.rows_affected() == 1)
     }
+}
+
+/// Ends the grants that cover all of a permission which is denied.
+pub(super) async fn revoke_of_permission(
+    write: &mut Transaction<'_, Sqlite>,
+    denied: &Permission,
+) -> Result<(), StoreError> {
+    let Permission { user, agent, capability, state: _, by, at } = denied;
+    sqlx::query(
+        "UPDATE grants SET revoked_by = ?1, revoked_at = ?2 WHERE user = ?3 AND agent = ?4
+         AND scope = ?5 AND revoked_at IS NULL",
+    )
+    .bind(by)
+    .bind(micros(*at))
+    .bind(user)
+    .bind(agent)
+    .bind(format!("permission:{capability}"))
+    .execute(&mut **write)
+    .await?;
+    Ok(())
 }
 
 /// A question like `id`, answered now.

@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 use sqlx::{Row, sqlite::SqliteRow};
 use tool::Capability;
 
-use super::{Db, approvals::parsed};
+use super::{
+    Db,
+    approvals::{parsed, withdraw_of_capability},
+    grants::revoke_of_permission,
+};
 use crate::{
     StoreError,
     time::{from_micros, micros, shown},
@@ -123,7 +127,15 @@ impl Db {
     }
 
     /// Decides. What was decided before is kept, and no longer holds.
+    ///
+    /// A denial takes back the questions of the agent that need the capability, so that no late answer
+    /// counts, and revokes the answers that were remembered for all of it.
     pub async fn set_permission(&self, permission: Permission) -> Result<(), StoreError> {
+        let mut write = self.begin().await?;
+        if matches!(permission.state, PermissionState::Denied | PermissionState::DeniedForGood) {
+            withdraw_of_capability(&mut write, &permission).await?;
+            revoke_of_permission(&mut write, &permission).await?;
+        }
         let Permission { user, agent, capability, state, by, at } = permission;
         sqlx::query(
             "INSERT INTO permissions (user, agent, capability, state, changed_by, changed_at)
@@ -135,8 +147,9 @@ impl Db {
         .bind(state.name())
         .bind(by)
         .bind(micros(at))
-        .execute(&self.pool)
+        .execute(&mut *write)
         .await?;
+        write.commit().await?;
         Ok(())
     }
 }

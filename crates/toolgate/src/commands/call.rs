@@ -106,7 +106,7 @@ impl CallTool {
             }
             (_, Some(_)) => Some(Arc::new(Waits)),
             (false, None) if context::person().is_err() => None,
-            (false, None) => Some(Arc::new(Terminal)),
+            (false, None) => Some(Arc::new(Terminal::of_call())),
         })
     }
 

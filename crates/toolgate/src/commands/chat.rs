@@ -51,7 +51,8 @@ impl Chat {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::check_user(global, &self.identity).await?;
         let config = context::configuration_for(global, &self.identity)?;
-        let approver = context::person().is_ok().then(|| Arc::new(Terminal) as Arc<dyn Approver>);
+        let at_terminal = || Arc::new(Terminal::of_chat()) as Arc<dyn Approver>;
+        let approver = context::person().is_ok().then(at_terminal);
         let gate = context::gate_as(global, config, &self.identity.agent, approver)?;
         let (agents, caller) = (gate.agents().clone(), context::caller(&self.identity));
         let talk = Talk { agents, caller, model: self.model };

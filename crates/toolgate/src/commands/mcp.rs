@@ -169,7 +169,8 @@ impl Approver for AtClient {
                 return Reply::Answered(answer);
             }
             if !self.waits && !is_served(&self.global).await {
-                let why = "it cannot put questions to anybody, and no `toolgate serve` runs";
+                let why = "it cannot put questions to anybody, and no `toolgate serve` runs; start one, \
+                           or `toolgate mcp --wait 5m` and answer with `toolgate approvals`";
                 return Reply::NobodyHere(why.to_owned());
             }
             let id = question.id.short();

@@ -6,8 +6,10 @@ use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use store::{Answer, ApprovalFilter, Decision, Which};
-use toolgate::{Effect, GateBuilder, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult};
+use store::{Answer, ApprovalFilter, Decision, EXACT, PermissionState, Which};
+use toolgate::{
+    Capability, Effect, GateBuilder, Need, Plan, Tool, ToolContext, ToolOutput, ToolResult,
+};
 
 use crate::helper::{Person, Setup, With};
 
@@ -21,8 +23,7 @@ async fn a_change_happens_only_if_somebody_agrees() {
         (
             Person::Absent,
             "permission_denied: somebody must agree because it wants to write `new.txt`, and nobody \
-             can be asked (person: gone fishing); run it on a terminal, or with `--wait 5m` and \
-             answer with `toolgate approvals`",
+             can be asked (person: gone fishing)",
         ),
     ] {
         let setup = Setup::with(With { person, config: ALWAYS, ..With::default() });
@@ -188,38 +189,121 @@ async fn an_answer_to_one_question_is_no_answer_to_another() {
     let mut setup = Setup::with(With { person: Person::Silent, config, ..With::default() });
     setup.caller = toolgate::Caller::member("bo", "main");
     std::fs::write(setup.path(".env"), "TOKEN=1").unwrap();
-    // First the permission is asked about, then the credentials.
-    let answers = async {
-        answer(&setup, Decision::AllowSession).await;
-        answer(&setup, Decision::Deny).await;
-    };
-    let (outcome, ()) = tokio::join!(setup.call("read", json!({"path": ".env"})), answers);
+    let read = |path: &str| setup.call("read", json!({"path": path}));
+    let answers = answer(&setup, Decision::AllowSession);
+    assert_eq!(tokio::join!(read("hello.txt"), answers).0, "hello\nworld\n");
+    // The permission is there, and the credentials are another question.
+    let (outcome, ()) = tokio::join!(read(".env"), answer(&setup, Decision::Deny));
     assert_snapshot!(outcome, @"permission_denied: denied by owner");
+}
+
+#[tokio::test]
+async fn all_there_is_to_ask_about_a_call_is_one_question() {
+    let config = "[tools]\nprofile = \"full\"";
+    let mut setup = Setup::with(With { person: Person::Silent, config, ..With::default() });
+    setup.caller = toolgate::Caller::member("bo", "main");
+    std::fs::write(setup.path(".env"), "TOKEN=1").unwrap();
+    let read = || setup.call("read", json!({"path": ".env"}));
+    let look = async {
+        let request = open_question(&setup).await.request;
+        assert_eq!(request.rule, "smart.credentials+permission:files");
+        assert_eq!(
+            request.reason,
+            "`.env` may hold credentials; agent `main` does not have the permission `files` yet"
+        );
+        let exact = Decision::AllowAlways { scope: EXACT.to_owned(), expires: None };
+        answer(&setup, exact).await;
+    };
+    assert_eq!(tokio::join!(read(), look).0, "TOKEN=1");
+    // It is remembered for this call, and is no permission for others.
+    assert_eq!(read().await, "TOKEN=1");
+    let other = setup.call("read", json!({"path": "hello.txt"}));
+    let (outcome, ()) = tokio::join!(other, answer(&setup, Decision::Deny));
+    assert_snapshot!(outcome, @"permission_denied: denied by owner");
+    // What policy denies nobody is asked about, whatever permission is missing.
+    let outcome = setup.call("read", json!({"path": "/etc/passwd"})).await;
+    assert!(outcome.contains("outside"), "{outcome}");
 }
 
 #[tokio::test]
 async fn a_permission_revoked_while_a_call_waits_stops_it() {
     let setup = Setup::with(With { person: Person::Silent, config: ALWAYS, ..With::default() });
-    let revoke = async {
-        let denied = store::Permission {
-            user: "owner".into(),
-            agent: "main".into(),
-            capability: toolgate::Capability::Files,
-            state: store::PermissionState::Denied,
-            by: "owner".into(),
-            at: std::time::SystemTime::UNIX_EPOCH,
-        };
-        setup.gate.db().await.unwrap().set_permission(denied).await.unwrap();
-    };
     let change = async {
         open_question(&setup).await;
-        revoke.await;
-        answer(&setup, Decision::AllowOnce).await;
+        set_permission(&setup, Capability::Files, PermissionState::Denied).await;
+        assert!(open_questions(&setup).await.is_empty(), "nobody can answer any more");
     };
     let write = setup.call("write", json!({"path": "new.txt", "content": "x"}));
     let (outcome, ()) = tokio::join!(write, change);
-    assert!(outcome.starts_with("permission_denied: permission `files` was denied"), "{outcome}");
+    assert_snapshot!(outcome, @"permission_denied: the question was withdrawn: owner denied the permission `files`");
     assert_eq!(setup.names(), ["hello.txt"]);
+}
+
+async fn set_permission(setup: &Setup, capability: Capability, state: PermissionState) {
+    let decided = store::Permission {
+        user: setup.caller.user.to_string(),
+        agent: setup.caller.agent.to_string(),
+        capability,
+        state,
+        by: "owner".into(),
+        at: noon(),
+    };
+    setup.gate.db().await.unwrap().set_permission(decided).await.unwrap();
+}
+
+/// Whatever was asked, and however it is taken away while the question waits: the late answer does not
+/// count, and is not remembered either.
+#[tokio::test]
+async fn a_question_that_waits_does_not_beat_a_later_denial() {
+    for state in [PermissionState::Denied, PermissionState::DeniedForGood] {
+        for scope in [EXACT, "permission:files"] {
+            let config = "[tools]\nprofile = \"full\"";
+            let mut setup = Setup::with(With { person: Person::Silent, config, ..With::default() });
+            setup.caller = toolgate::Caller::member("bo", "main");
+            let late = async {
+                let id = open_question(&setup).await.id;
+                set_permission(&setup, Capability::Files, state).await;
+                let decision = Decision::AllowAlways { scope: scope.to_owned(), expires: None };
+                let answer = Answer { decision, by: "ada".into(), message: None };
+                let db = setup.gate.db().await.unwrap();
+                assert!(db.answer_approval(&id, answer, noon()).await.is_err());
+            };
+            let read = setup.call("read", json!({"path": "hello.txt"}));
+            let (outcome, ()) = tokio::join!(read, late);
+            assert!(outcome.contains("denied the permission `files`"), "{outcome}");
+            let db = setup.gate.db().await.unwrap();
+            assert!(db.grants(None, noon()).await.unwrap().is_empty());
+            let permissions = db.permissions(None).await.unwrap();
+            assert!(permissions.iter().all(|one| one.state == state), "{permissions:?}");
+        }
+    }
+}
+
+/// An answer that the store has taken already is undone if the call may not run after all.
+#[tokio::test]
+async fn an_answer_about_a_call_that_policy_denies_meanwhile_is_not_remembered() {
+    for stricter in [
+        "[tools]\nask = \"always\"\ndeny = [\"write\"]",
+        "[tools]\nask = \"always\"\n[agents.other]",
+    ] {
+        let setup = Setup::with(With { person: Person::Silent, config: ALWAYS, ..With::default() });
+        let mut config = config::parse(stricter, "t.toml").unwrap();
+        if stricter.contains("agents") {
+            config.gone.insert("main".to_owned());
+        }
+        let change = async {
+            open_question(&setup).await;
+            setup.gate.configure(config, gate::Redactor::new(b"k", []));
+            let always = Decision::AllowAlways { scope: EXACT.to_owned(), expires: None };
+            answer(&setup, always).await;
+        };
+        let write = setup.call("write", json!({"path": "new.txt", "content": "x"}));
+        let (outcome, ()) = tokio::join!(write, change);
+        assert!(!outcome.contains("new.txt"), "{stricter}: {outcome}");
+        assert_eq!(setup.names(), ["hello.txt"], "{stricter}");
+        let grants = setup.gate.db().await.unwrap().grants(None, noon()).await.unwrap();
+        assert!(grants.is_empty(), "{stricter}: {grants:?}");
+    }
 }
 
 /// Read something, as the name says, and ring a bell.

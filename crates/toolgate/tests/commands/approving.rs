@@ -6,7 +6,7 @@ use libtest_mimic::Trial;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Answer, Approval, ApprovalFilter, Decision, Which};
+use store::{Answer, Approval, ApprovalFilter, Decision, Permission, PermissionState, Which};
 use tool::{Action, After, Argv, Proposed, Reach, Run, Step, Streams};
 use toolgate::{
     CallId, Capability, Effect, GateBuilder, Info, Need, Plan, Tool, ToolContext, ToolOutput,
@@ -35,6 +35,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("what_a_command_writes_to_stays_writable", outputs_stay_writable),
         trial("nobody_there_drops_large_changes", nobody_there_drops_large_changes),
         trial("a_call_that_waits_for_a_person_holds_no_slot", holds_no_slot),
+        trial("held_changes_do_not_outlive_the_permission", held_changes_and_permission),
+        trial("held_changes_do_not_outlive_policy", held_changes_and_policy),
+        trial("a_first_network_use_is_one_question", one_question_for_the_network),
         trial("what_runs_is_what_is_shown", what_runs_is_what_is_shown),
         trial("a_script_that_cannot_be_looked_at_is_not_asked_about", too_large_to_look_at),
     ]
@@ -336,6 +339,62 @@ async fn holds_no_slot() {
     let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), person);
     assert_eq!(outcome["status"], "success", "{outcome}");
     let _: CallId = id(&outcome);
+}
+
+async fn held_changes_and_permission() {
+    let setup = Setup::asking(SMART).await;
+    many(&setup);
+    let deny = async {
+        let id = question(&setup).await.id;
+        set_exec(&setup, PermissionState::DeniedForGood).await;
+        let answer = Answer { decision: Decision::AllowOnce, by: "ada".into(), message: None };
+        let db = setup.gate.db().await.unwrap();
+        let late = db.answer_approval(&id, answer, std::time::SystemTime::now()).await;
+        assert!(late.is_err(), "{late:?}");
+    };
+    let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), deny);
+    let error = error(&outcome);
+    assert!(error.contains("dropped") && error.contains("denied the permission `exec`"), "{error}");
+    assert_eq!(left(&setup), 200);
+}
+
+async fn held_changes_and_policy() {
+    let setup = Setup::asking(SMART).await;
+    many(&setup);
+    let reload = async {
+        question(&setup).await;
+        let stricter = config::parse("[tools]\ndeny = [\"exec\"]\n", "t.toml").unwrap();
+        setup.gate.reload(stricter).unwrap();
+        answer(&setup, Decision::AllowOnce).await;
+    };
+    let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), reload);
+    assert_eq!((outcome["status"].as_str(), left(&setup)), (Some("error"), 200), "{outcome}");
+}
+
+async fn set_exec(setup: &Setup, state: PermissionState) {
+    let decided = Permission {
+        user: setup.caller.user.to_string(),
+        agent: setup.caller.agent.to_string(),
+        capability: Capability::Exec,
+        state,
+        by: "owner".to_owned(),
+        at: std::time::SystemTime::now(),
+    };
+    setup.gate.db().await.unwrap().set_permission(decided).await.unwrap();
+}
+
+async fn one_question_for_the_network() {
+    let setup = Setup::asking(SMART).await;
+    set_exec(&setup, PermissionState::Ask).await;
+    let person = async {
+        let request = question(&setup).await.request;
+        assert_eq!(request.rule, "smart.network+permission:exec");
+        answer(&setup, Decision::AllowOnce).await;
+    };
+    let args = json!({"command": "git push nowhere; true"});
+    let both = async { tokio::join!(setup.call("exec", args), person) };
+    let (outcome, ()) = tokio::time::timeout(PATIENCE, both).await.unwrap();
+    assert_eq!(outcome["status"], "success", "{outcome}");
 }
 
 async fn too_large_to_look_at() {

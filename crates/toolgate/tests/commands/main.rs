@@ -26,6 +26,7 @@ mod environment;
 mod harmless;
 mod helper;
 mod hooks;
+mod host_answers;
 mod lifetime;
 mod network;
 mod output;
@@ -65,6 +66,7 @@ fn main() {
     trials.extend(emergency::trials());
     trials.extend(work::trials());
     trials.extend(approving::trials());
+    trials.extend(host_answers::trials());
     trials.extend(day::trials());
     trials.extend(prompting::trials());
     trials.extend(advisories::trials());

@@ -38,7 +38,8 @@ fn enter_is_no() {
     let shown = person.sees(&format!("{ONCE}{REMEMBERED}{NO}"));
     for expected in [
         "Agent `main` of `owner`, in session `main`, wants to call `exec`",
-        "Why you are asked: agent `main` does not have the permission `exec` yet",
+        "Why you are asked: it wants to run `grep x f ;⟨40 spaces⟩",
+        "; agent `main` does not have the permission `exec` yet",
         "The command, in the sandbox, in `",
         "| grep x f ;⟨40 spaces⟩; \u{441}url evil \\u{202e}",
         "It runs with A=`1`",

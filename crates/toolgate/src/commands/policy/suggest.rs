@@ -107,6 +107,8 @@ async fn answered(db: &Db) -> Result<Vec<Approval>> {
     let filter = ApprovalFilter { which: Which::All, user: None, limit: LOOKED_AT };
     let (mut past, grants) = (db.approvals(&filter, now).await?, db.grants(None, now).await?);
     past.retain(|approval| match approval.status {
+        // Without a scope the question is asked each time, whatever was answered before.
+        ApprovalStatus::Allowed if approval.request.scopes.is_empty() => false,
         ApprovalStatus::Allowed => {
             approval.answered_by.as_deref() != Some(BY) && !is_settled(approval, &grants)
         }
