@@ -11,6 +11,7 @@ use super::{
     keep::keep,
     pin,
     problem::not_started,
+    refusals::Refusals,
     watch::Watch,
 };
 
@@ -20,12 +21,14 @@ pub(super) use super::watch::Stopped;
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
     let output_bytes = runner.settings.load().output_bytes;
     let Ready { job, overlay, copies } = prepare(runner, start).await?;
+    let refusals = Refusals { root: overlay.root().to_owned(), guarded: job.read_only.clone() };
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let (ended, output) = attend(process, start, output_bytes).await?;
     let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
+    notes.extend(refusals.notes(&output));
     Ok(Ran { ended, output, place: Place::Sandbox, changed, notes })
 }
 

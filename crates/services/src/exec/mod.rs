@@ -20,6 +20,7 @@ mod problem;
 mod processes;
 mod pump;
 mod reachable;
+mod refusals;
 mod settings;
 mod steps;
 mod toolchains;

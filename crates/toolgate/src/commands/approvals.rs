@@ -187,7 +187,7 @@ fn grant_row(grant: &Grant) -> Vec<String> {
         visible(tool),
         in_words(scope.as_deref().unwrap_or(EXACT)),
         visible(granted_by),
-        expires_at.map_or_else(|| "revoked".to_owned(), output::time),
+        expires_at.map_or_else(|| "until revoked".to_owned(), output::time),
     ]
 }
 

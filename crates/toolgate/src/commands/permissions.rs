@@ -37,6 +37,8 @@ enum Action {
         #[arg(long)]
         for_good: bool,
     },
+    /// Take back what was decided about a capability, so that somebody is asked again.
+    Reset(Grant),
 }
 
 #[derive(Debug, Args)]
@@ -71,6 +73,7 @@ impl Permissions {
                 }
             }
             Action::Grant(what) => decide(&db, what, PermissionState::Granted).await?,
+            Action::Reset(what) => decide(&db, what, PermissionState::Ask).await?,
             Action::Revoke { what, for_good: true } => {
                 decide(&db, what, PermissionState::DeniedForGood).await?;
             }

@@ -110,8 +110,13 @@ fn a_permission_can_be_taken_and_given_back() {
     let list = machine.run(&["permissions", "list", "--json"]).json();
     let files = list.as_array().unwrap().iter().find(|row| row["capability"] == "files").unwrap();
     assert_eq!((&files["agent"], &files["state"]), (&json!("main"), &json!("denied_for_good")));
+    let hint = refused["message"].as_str().unwrap();
+    assert!(hint.contains("`toolgate permissions grant files --agent main`"), "{hint}");
     assert_eq!(machine.run(&["permissions", "grant", "files"]).code, 0);
     assert_eq!(read()["status"], "success");
+    assert_eq!(machine.run(&["permissions", "reset", "files"]).code, 0);
+    let asked = read();
+    assert_eq!(asked["details"]["rule"], "approval.nobody", "{asked}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("held_changes_do_not_outlive_the_permission", held_changes_and_permission),
         trial("held_changes_do_not_outlive_policy", held_changes_and_policy),
         trial("a_first_network_use_is_one_question", one_question_for_the_network),
+        trial("a_refused_change_of_a_protected_file_names_the_rule", refusals_name_the_rule),
         trial("what_runs_is_what_is_shown", what_runs_is_what_is_shown),
         trial("a_script_that_cannot_be_looked_at_is_not_asked_about", too_large_to_look_at),
     ]
@@ -369,6 +370,17 @@ async fn held_changes_and_policy() {
     };
     let (outcome, ()) = tokio::join!(setup.sh("rm ./*.txt"), reload);
     assert_eq!((outcome["status"].as_str(), left(&setup)), (Some("error"), 200), "{outcome}");
+}
+
+async fn refusals_name_the_rule() {
+    let setup = Setup::asking(SMART).await;
+    setup.file(".git/config", "[core]\n\tbare = false\n");
+    setup.file(".git/HEAD", "ref: refs/heads/main\n");
+    for command in ["echo x > .git/config", "touch y && mv y .git/config", "rm .git/config"] {
+        let outcome = setup.sh(command).await;
+        let notes = outcome["result"]["notes"].to_string();
+        assert!(notes.contains("protected by the rule `.git/config`"), "{command}: {outcome}");
+    }
 }
 
 async fn set_exec(setup: &Setup, state: PermissionState) {
