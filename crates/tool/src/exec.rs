@@ -18,6 +18,18 @@ pub trait Exec: fmt::Debug + Send + Sync {
     /// Runs a command at the terminal of the person who started us, to its end.
     fn interact<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>>;
 
+    /// Shows the review what an earlier [`Exec::interact`] changed and nobody decided about, and
+    /// commits what it keeps. `held` is the call that ran the command. Fails if nothing waits there.
+    fn resume<'a>(
+        &'a self,
+        held: CallId,
+        start: Start<'a>,
+    ) -> BoxFuture<'a, Result<Ran, ToolError>> {
+        let _ = start;
+        let refused = ToolError::failed(format!("no changes of a run `{held}` wait here"));
+        Box::pin(std::future::ready(Err(refused)))
+    }
+
     /// What the command depends on now besides its own words; `scripts` are the files it may name to
     /// be executed.
     fn pin<'a>(
@@ -229,6 +241,21 @@ impl Commands {
         self.live.check()?;
         let start = Start { review, ..self.start_of(with, run, how) };
         let ran = with.exec.interact(start).await?;
+        self.live.note(&ran.changed);
+        Ok(ran)
+    }
+
+    /// Lets the person decide about what the planned command changed in an earlier call.
+    pub async fn resume(
+        &self,
+        held: CallId,
+        how: How,
+        review: &Arc<dyn Review>,
+    ) -> Result<Ran, ToolError> {
+        let (with, run) = self.planned()?;
+        self.live.check()?;
+        let start = Start { review, ..self.start_of(with, run, how) };
+        let ran = with.exec.resume(held, start).await?;
         self.live.note(&ran.changed);
         Ok(ran)
     }

@@ -59,6 +59,8 @@ pub enum Keep {
     Nothing,
     /// Keep these and drop the others.
     Only(Vec<FilePath>),
+    /// Decide later. Drops them where changes cannot wait.
+    Later,
 }
 
 /// Somebody who looks at changes before they are kept.

@@ -1,5 +1,6 @@
 //! The `toolgate` command.
 
+mod call_name;
 mod changes;
 mod cli;
 mod commands;

@@ -77,6 +77,6 @@ pub use self::{
 pub use self::{
     copied::Copied,
     fence::Fence,
-    overlay::{Collected, Committed, Overlay},
+    overlay::{Collected, Committed, HeldRun, HeldRuns, Overlay},
     world::World,
 };

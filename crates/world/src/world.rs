@@ -13,14 +13,14 @@ use tool::{
 };
 
 use crate::{
-    Artifact, Door, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
+    Artifact, Door, Ending, Keep, Pruned, Recovered, Unfinished, WorldError, WorldSettings,
     artifacts::Artifacts,
     blobs::Blobs,
     commit::recover,
     copied::sweep_copies,
     data::Data,
     lock::{Locks, Shared},
-    overlay::{self, Sweeper, sweep_abandoned},
+    overlay::{self, HeldRuns, Sweeper, sweep_abandoned},
     program::find_program,
     prune::{KeptPlaces, prune},
     root::Root,
@@ -65,9 +65,10 @@ impl World {
                 Trees::open(&data, clock.clone())?,
                 Arc::new(Artifacts::open(&data, clock.clone())?),
                 Locks::open(&data)?,
+                HeldRuns::of(&data)?,
             ))
         };
-        let (blobs, trees, artifacts, locks) = stores().map_err(failed)?;
+        let (blobs, trees, artifacts, locks, held) = stores().map_err(failed)?;
         let protected = Protected::new(&protected);
         sweep_abandoned(&data);
         sweep_copies(&data, clock.now());
@@ -82,6 +83,7 @@ impl World {
             clock,
             extra,
             sweeper: Sweeper::default(),
+            held,
         };
         let door = Arc::new(Door::new(net));
         let agents = RwLock::new(agents);
@@ -133,6 +135,9 @@ impl World {
             return Ok(Recovered::nothing_left(unfinished));
         }
         let recovered = recover(&workspace, unfinished)?;
+        if recovered.ending == Ending::Finished {
+            self.common.held.finish(unfinished.call);
+        }
         overlay::sweep(&workspace, unfinished.call);
         Ok(recovered)
     }
@@ -141,6 +146,7 @@ impl World {
     pub fn prune(&self) -> Result<Pruned, WorldError> {
         let wait = self.common.locks.blobs(Shared::No, &Live::default());
         let _none_needed = wait.map_err(|error| WorldError::Prune(std::io::Error::other(error)))?;
+        self.common.held.prune(self.keep.age, self.common.clock.now());
         let data = self.common.data.path().map_err(|e| WorldError::Prune(e.into()))?;
         let [blobs, trees, artifacts] = ["blobs", "trees", "artifacts"].map(|name| data.join(name));
         let places = KeptPlaces { blobs, trees, artifacts };

@@ -20,8 +20,12 @@ pub(super) use super::watch::Stopped;
 /// Runs a command on an overlay, to its end, and commits what it changed.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
     let output_bytes = runner.settings.load().output_bytes;
+<<<<<<< HEAD
     let Ready { job, overlay, copies } = prepare(runner, start).await?;
     let refusals = Refusals { root: overlay.root().to_owned(), guarded: job.read_only.clone() };
+=======
+    let Ready { job, overlay, copies } = prepare(runner, start, OverlayLifetime::Call).await?;
+>>>>>>> af1d42f (run: hold changes until a person has decided about them)
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
@@ -40,12 +44,30 @@ pub(super) struct Ready {
     pub(super) copies: Vec<Copied>,
 }
 
+/// How long the changes of a command stay apart from the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OverlayLifetime {
+    /// Until its call has ended, however it ends.
+    Call,
+    /// Until a person has decided about them.
+    Review,
+}
+
 /// Makes a command ready to start.
-pub(super) async fn prepare(runner: &Runner, start: Start<'_>) -> Result<Ready, ToolError> {
+pub(super) async fn prepare(
+    runner: &Runner,
+    start: Start<'_>,
+    lifetime: OverlayLifetime,
+) -> Result<Ready, ToolError> {
     let (settings, world) = (runner.settings.load_full(), runner.world.clone());
     let (call, asked) = (start.call, Asked::from(start));
     let prepare = move || {
-        let overlay = world.overlay(&asked.caller, call)?;
+        let overlay = match lifetime {
+            OverlayLifetime::Call => world.overlay(&asked.caller, call)?,
+            OverlayLifetime::Review => {
+                world.overlay_to_review(&asked.caller, call, &asked.run.command)?
+            }
+        };
         let layers = overlay.layers()?.try_clone().map_err(ToolError::internal)?;
         let workspace = Opened {
             root: overlay.root_fd().try_clone_to_owned().map_err(ToolError::internal)?,

@@ -4,6 +4,7 @@ use std::{
     io::{self, IsTerminal},
     os::fd::{AsFd, OwnedFd},
     sync::Arc,
+    time::Duration,
 };
 
 use rustix::{
@@ -15,27 +16,55 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, unix::AsyncFd},
     signal::unix::{SignalKind, signal},
 };
-use tool::{Captured, Live, Place, Ran, Start, ToolError};
+use tool::{CallId, Captured, Ended, Live, Place, Ran, Start, ToolError};
 use world::Committed;
 
 use super::{
-    Runner, egress,
-    foreground::{Ready, Stopped, ended, prepare},
+    Runner, blocking, egress,
+    foreground::{OverlayLifetime, Ready, Stopped, ended, prepare},
     keep::keep,
     problem::not_started,
 };
 
 /// Runs a command on an overlay with the person's terminal.
 pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
-    let Ready { mut job, overlay, copies } = prepare(runner, start).await?;
+    let Ready { mut job, overlay, copies } =
+        prepare(runner, start, OverlayLifetime::Review).await?;
     job.stdio = stdio().map_err(ToolError::internal)?;
-    let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    let mut process = match runner.sandbox.start(job).await {
+        Ok(process) => process,
+        Err(error) => {
+            blocking(move || overlay.discard()).await?;
+            return Err(not_started(error));
+        }
+    };
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let exit = attend(&mut process, start.live).await?;
     let ended = ended(&exit, Stopped::No);
     let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
+    Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
+}
+
+/// Lets the person decide about what an earlier command changed.
+pub(super) async fn resume(
+    runner: &Runner,
+    held: CallId,
+    start: Start<'_>,
+) -> Result<Ran, ToolError> {
+    let (world, caller) = (runner.world.clone(), start.caller.clone());
+    let overlay = blocking(move || world.held_overlay(&caller, held)).await?;
+    let ended = Ended {
+        exit_code: Some(0),
+        signal: None,
+        timed_out: false,
+        killed_for: None,
+        took: Duration::ZERO,
+        cpu: Duration::ZERO,
+        max_rss_bytes: 0,
+    };
+    let Committed { changed, notes } = keep(overlay, start, &ended).await?;
     Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
 }
 

@@ -8,13 +8,15 @@ use world::{Collected, Committed, Overlay};
 use super::blocking;
 
 /// Commits what the command changed, as far as the review keeps it. Nothing is kept of a command that
-/// did not end by itself.
+/// did not end by itself, unless a person is to see its changes anyway.
 pub(super) async fn keep(
     overlay: Overlay,
     start: Start<'_>,
     ended: &Ended,
 ) -> Result<Committed, ToolError> {
-    if let Some(why) = &ended.killed_for {
+    if let Some(why) = &ended.killed_for
+        && !overlay.is_held()
+    {
         let note = format!("the command was ended ({why}), so its changes were dropped");
         return Ok(Committed { changed: Vec::new(), notes: vec![note] });
     }

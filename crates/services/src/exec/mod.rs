@@ -33,7 +33,7 @@ use arc_swap::ArcSwap;
 use config::Config;
 use sandbox::{Report, Sandbox, SandboxError, SandboxSettings, SandboxStats};
 use tool::{
-    BoxFuture, Caller, Exec, How, Named, Pinned, Place, Process, Ran, Run, Start, ToolError,
+    BoxFuture, CallId, Caller, Exec, How, Named, Pinned, Place, Process, Ran, Run, Start, ToolError,
 };
 use world::World;
 
@@ -137,6 +137,14 @@ impl Exec for Runner {
                 )),
             }
         })
+    }
+
+    fn resume<'a>(
+        &'a self,
+        held: CallId,
+        start: Start<'a>,
+    ) -> BoxFuture<'a, Result<Ran, ToolError>> {
+        Box::pin(interactive::resume(self, held, start))
     }
 
     fn start<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Arc<dyn Process>, ToolError>> {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use config::{Config, HostPattern};
 use gate::Operation;
@@ -18,10 +18,12 @@ use tool::{
     Capability, Effect, Effects, Ended, How, Info, Need, Place, Plan, Prepared, Ran, Reach, Review,
     Run, Section, Terminal, ToolInfo,
 };
-use toolgate::{BoxFuture, Outcome, ToolContext, ToolOutput, ToolResult};
+use toolgate::{BoxFuture, CallId, Outcome, ToolContext, ToolOutput, ToolResult};
+use world::{HeldRun, HeldRuns};
 
 use self::review::AtTerminal;
 use crate::{
+    call_name::CallName,
     cli::{Global, Identity},
     context, output,
     visible::visible,
@@ -38,6 +40,9 @@ const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/opt"];
 /// The program sees the workspace and works on a copy of it that costs nothing; it cannot see the rest
 /// of your home folder, and reaches only the hosts you name. When it has ended you see what it changed:
 /// keep all of it, drop all of it, or pick. What you keep can be taken back with `toolgate undo`.
+///
+/// Changes you have not decided about are held, also when the terminal is closed or Toolgate is killed:
+/// `--list` shows them, and `--resume` asks again.
 #[derive(Debug, Args)]
 pub(crate) struct RunProgram {
     /// A host the program reaches, such as `api.example.org` or `*.example.net`; may be repeated.
@@ -55,34 +60,73 @@ pub(crate) struct RunProgram {
     /// Drop all changes without asking.
     #[arg(long)]
     drop: bool,
+    /// Show the runs whose changes are held.
+    #[arg(long, conflicts_with_all = ["resume", "command", "keep", "drop"])]
+    list: bool,
+    /// Decide about the changes of an earlier run: its id, the beginning or end of that, or `last`.
+    #[arg(long, value_name = "ID", conflicts_with = "command")]
+    resume: Option<CallName>,
     #[command(flatten)]
     identity: Identity,
     /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present_any = ["list", "resume"], value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 impl RunProgram {
-    pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+    pub(crate) async fn run(mut self, global: &Global) -> Result<ExitCode> {
+        if self.list {
+            list_held(&HeldRuns::open(&context::data(global)?)?.list());
+            return Ok(ExitCode::SUCCESS);
+        }
+        let resumed = self.resumed(global)?;
         context::check_user(global, &self.identity).await?;
         let config = self.adapted(context::configuration_for(global, &self.identity)?);
         let gate = context::gate_as(global, config, &self.identity.agent, None)?;
         let ended = Arc::new(Mutex::new(None));
-        let run = self.planned();
-        let operation = Operation {
-            info: info(),
-            args: json!({"command": run.command}),
-            prepared: Box::new(Program {
-                run,
-                review: Arc::new(self.reviewer()),
-                ended: ended.clone(),
-            }),
+        let (run, args) = match &resumed {
+            None => {
+                let run = self.planned();
+                let args = json!({"command": run.command});
+                (run, args)
+            }
+            Some(held) => {
+                let run = Run { place: Some(Place::Sandbox), ..Run::new(held.command.clone()) };
+                let args = json!({"command": run.command, "resumed": held.id});
+                (run, args)
+            }
         };
+        let held = resumed.map(|held| held.id);
+        let (review, slot) = (Arc::new(self.reviewer()), ended.clone());
+        let prepared = Box::new(Program { run, review, ended: slot, held });
+        let operation = Operation { info: info(), args, prepared };
         let outcome = gate.perform(&context::caller(&self.identity), operation).await;
         gate.runner().shutdown().await;
-        report(&outcome);
+        let held = gate.world().held_runs().get(held.unwrap_or(outcome.meta().call_id));
+        report(&outcome, held.as_ref());
         let ended = ended.lock().map(|mut ended| ended.take()).unwrap_or_default();
         Ok(exit_code(ended))
+    }
+
+    /// The run whose changes are to be decided about; acts as it did, where it did.
+    fn resumed(&mut self, global: &Global) -> Result<Option<HeldRun>> {
+        let Some(name) = &self.resume else { return Ok(None) };
+        context::person()?;
+        let held = HeldRuns::open(&context::data(global)?)?.list();
+        let Some(id) = name.pick(held.iter().map(|run| run.id))? else {
+            bail!("there is no held run `{name}`; `toolgate run --list` shows them");
+        };
+        let run = held.into_iter().find(|run| run.id == id);
+        if let Some(run) = &run {
+            self.identity = Identity {
+                agent: run.agent.clone(),
+                user: Some(run.user.clone()),
+                session: run.session.clone(),
+                workspace: Some(run.workspace.clone()),
+                ..self.identity.clone()
+            };
+        }
+        Ok(run)
     }
 
     fn adapted(&self, mut config: Config) -> Config {
@@ -153,6 +197,8 @@ struct Program {
     run: Run,
     review: Arc<dyn Review>,
     ended: Arc<Mutex<Option<Ended>>>,
+    /// The earlier call that ran it, if only its changes are to be decided about.
+    held: Option<CallId>,
 }
 
 impl Prepared for Program {
@@ -163,7 +209,12 @@ impl Prepared for Program {
     fn run(self: Box<Self>, ctx: &ToolContext) -> BoxFuture<'_, ToolResult> {
         Box::pin(async move {
             let how = How { timeout: MOST, terminal: Terminal::Yes };
-            let Ran { ended, changed, notes, .. } = ctx.exec().interact(how, &self.review).await?;
+            let exec = ctx.exec();
+            let ran = match self.held {
+                None => exec.interact(how, &self.review).await?,
+                Some(held) => exec.resume(held, how, &self.review).await?,
+            };
+            let Ran { ended, changed, notes, .. } = ran;
             let result = json!({"ended": ended, "changed": changed, "notes": notes});
             if let Ok(mut slot) = self.ended.lock() {
                 *slot = Some(ended);
@@ -173,8 +224,33 @@ impl Prepared for Program {
     }
 }
 
+/// The runs that wait, as a table.
+fn list_held(held: &[HeldRun]) {
+    if held.is_empty() {
+        output::note("No changes of a run are held.");
+        return;
+    }
+    let row = |run: &HeldRun| {
+        let (id, time) = (run.id.to_string(), output::time(run.started));
+        vec![time, id, visible(&run.workspace.to_string_lossy()), visible(&run.command)]
+    };
+    output::table(&["time", "run", "workspace", "command"], held.iter().map(row).collect());
+    output::note("`toolgate run --resume ID` asks what to keep; with `--drop` it drops all.");
+}
+
 /// What became of it, in a few lines.
-fn report(outcome: &Outcome) {
+fn report(outcome: &Outcome, held: Option<&HeldRun>) {
+    report_outcome(outcome, held);
+    if let Some(held) = held {
+        output::note(format_args!(
+            "toolgate: the changes are held, and the workspace is as it was; \
+             `toolgate run --resume {}` asks again",
+            held.id
+        ));
+    }
+}
+
+fn report_outcome(outcome: &Outcome, held: Option<&HeldRun>) {
     match outcome {
         Outcome::Success { result, meta, .. } => {
             for note in result.get("notes").and_then(Value::as_array).into_iter().flatten() {
@@ -182,6 +258,9 @@ fn report(outcome: &Outcome) {
                     "toolgate: {}",
                     visible(note.as_str().unwrap_or_default())
                 ));
+            }
+            if held.is_some() {
+                return;
             }
             if meta.changed.is_empty() {
                 output::note("toolgate: nothing was kept");

@@ -30,7 +30,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         plain("some_of_what_a_program_changed_is_picked", picked),
         plain("a_program_has_the_terminal_it_runs_at", a_program_has_the_terminal),
         plain("nobody_is_asked_if_the_answer_is_known", nobody_is_asked),
-        plain("without_a_terminal_changes_are_dropped", without_a_terminal),
+        plain("without_a_terminal_changes_are_held", without_a_terminal),
+        plain("changes_are_picked_by_number", picked_by_number),
+        plain("changes_are_held_until_a_person_decides", held_until_decided),
+        plain("a_killed_run_leaves_its_changes_to_be_seen", killed_while_it_runs),
         plain("a_program_reaches_the_hosts_it_was_given", a_program_reaches_hosts),
         plain(
             "a_client_is_connected_if_the_person_says_so",
@@ -98,13 +101,30 @@ impl Person {
         }
     }
 
+    /// Closes the terminal.
+    fn hangs_up(self) {
+        let Self { mut child, keyboard, screen: _, seen: _ } = self;
+        drop(keyboard);
+        // The thread that reads the screen has the other handle; a hangup is what closing it sends.
+        rustix::process::kill_process(
+            rustix::process::Pid::from_child(&child),
+            rustix::process::Signal::HUP,
+        )
+        .unwrap();
+        child.wait().unwrap();
+    }
+
     /// Waits for the end of the command, and gives its exit code.
     pub(crate) fn ends(mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap()
     }
 }
 
-const ASKED: &str = "[v] view  [k] keep all  [p] pick  [d] drop all (default): ";
+const ASKED: &str = "[v] view  [k] keep all  [p] pick  [d] drop all  [l] later: ";
+const PICKED: &str = "[y] keep  [n] drop  [v] view  [l] later: ";
+/// Where the id of a held run stands.
+const HELD: &str =
+    "toolgate: the changes are held, and the workspace is as it was; `toolgate run --resume ";
 
 /// A machine with a file, and a person who let a shell change it.
 fn changed() -> (Machine, Person) {
@@ -137,6 +157,9 @@ fn shown_and_dropped() {
     person.types("x\r");
     person.sees("`x` is none of these.");
     person.sees(ASKED);
+    person.types("\r");
+    person.sees("Type one of the letters");
+    person.sees(ASKED);
     person.types("d\r");
     person.sees("toolgate: nothing was kept");
     assert_eq!(person.ends(), 4);
@@ -162,15 +185,100 @@ fn kept_and_undone() {
 fn picked() {
     let (machine, mut person) = changed();
     person.types("p\r");
+    for nonsense in ["what\r", "4,5\r", "\r"] {
+        person.sees(PICKED);
+        person.types(nonsense);
+    }
     for _ in 0..3 {
-        let which = person.sees("[y] keep  [v] view  [n] drop (default): ");
-        person.types(if which.contains("new.txt") { "y\r" } else { "\r" });
+        let which = person.sees(PICKED);
+        person.types(if which.contains("new.txt") { "y\r" } else { "n\r" });
     }
     person.sees("toolgate: kept one change");
     assert_eq!(person.ends(), 4);
     assert_eq!(machine.content("new.txt").as_deref(), Some("new\n"));
     assert_eq!(machine.content("old.txt").as_deref(), Some("first line\n"));
     assert_eq!(machine.content("gone.txt").as_deref(), Some("bye\n"));
+}
+
+fn picked_by_number() {
+    for first in ["p\r2,3\r", "2-3\r"] {
+        let (machine, mut person) = changed();
+        person.types(first);
+        person.sees("toolgate: kept 2 changes");
+        assert_eq!(person.ends(), 4);
+        assert_eq!(machine.content("new.txt").as_deref(), Some("new\n"));
+        assert_eq!(machine.content("old.txt").as_deref(), Some("first line\nsecond line\n"));
+        assert_eq!(machine.content("gone.txt").as_deref(), Some("bye\n"));
+    }
+}
+
+/// Whatever happens at the question, the changes are there until they are decided about.
+fn held_until_decided() {
+    let (machine, mut person) = changed();
+    person.types("l\r");
+    person.sees(HELD);
+    let id = person.sees("` asks again");
+    assert_eq!(person.ends(), 4);
+    let unchanged = |machine: &Machine| {
+        // Any other command comes by and cleans up.
+        assert_eq!(machine.run(&["call", "get_current_time", "{}"]).code, 0);
+        assert_eq!(machine.content("old.txt").as_deref(), Some("first line\n"));
+        let listed = machine.run(&["run", "--list"]);
+        assert!(listed.stdout.contains(&id) && listed.stdout.contains("bash --norc"), "{listed:?}");
+    };
+    unchanged(&machine);
+    // The terminal goes away.
+    let mut person = Person::at(&machine, &["run", "--resume", "last"]);
+    person.sees("deleted  gone.txt");
+    person.sees(ASKED);
+    person.hangs_up();
+    unchanged(&machine);
+    // Toolgate is killed.
+    let mut person = Person::at(&machine, &["run", "--resume", id.strip_prefix("01").unwrap()]);
+    person.sees(ASKED);
+    person.child.kill().unwrap();
+    person.child.wait().unwrap();
+    unchanged(&machine);
+    // There is no terminal.
+    let ran = machine.run(&["run", "--resume", &id]);
+    assert!(ran.stderr.contains("there is no terminal to ask at"), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("{HELD}{id}")), "{ran:?}");
+    unchanged(&machine);
+    let mut person = Person::at(&machine, &["run", "--resume", &id]);
+    person.sees(ASKED);
+    person.types("k\r");
+    person.sees("toolgate: kept 3 changes; `toolgate undo ");
+    let kept = person.sees("` takes it back");
+    assert_eq!(person.ends(), 0);
+    assert_eq!(machine.content("new.txt").as_deref(), Some("new\n"));
+    let again = machine.run(&["run", "--resume", &id]);
+    assert!(again.code != 0 && again.stderr.contains("there is no held run"), "{again:?}");
+    assert!(machine.run(&["run", "--list"]).stderr.contains("No changes of a run are held"));
+    assert_eq!(machine.run(&["undo", &kept]).code, 0);
+    assert_eq!(machine.content("gone.txt").as_deref(), Some("bye\n"));
+}
+
+/// Also what a program had done when everything was killed.
+fn killed_while_it_runs() {
+    let machine = Machine::new();
+    let mut person = Person::at(&machine, &["run", "--", "bash", "--norc"]);
+    person.sees("$ ");
+    person.types("echo precious > hour-of-work.txt\r");
+    person.sees("$ ");
+    person.child.kill().unwrap();
+    person.child.wait().unwrap();
+    let begin = Instant::now();
+    loop {
+        let ran = machine.run(&["run", "--resume", "last", "--keep"]);
+        if ran.code == 0 {
+            break;
+        }
+        // The program may still be on its way out.
+        assert!(ran.stderr.contains("still going on"), "{ran:?}");
+        assert!(begin.elapsed() < PATIENCE, "{ran:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(machine.content("hour-of-work.txt").as_deref(), Some("precious\n"));
 }
 
 fn a_program_has_the_terminal() {
@@ -226,10 +334,14 @@ fn without_a_terminal() {
     let ran = machine.run_with(&args, "piped\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (128 + 15, "piped\nold\n"), "{ran:?}");
     assert!(ran.stderr.contains("err\n"), "{ran:?}");
-    assert!(ran.stderr.contains("no terminal to ask at, so all changes were dropped"), "{ran:?}");
+    assert!(ran.stderr.contains("there is no terminal to ask at"), "{ran:?}");
+    assert!(ran.stderr.contains(HELD), "{ran:?}");
     assert_eq!(tree(&machine.path("workspace")), before);
     let entry = &machine.run(&["history", "--json"]).json()[0];
     assert_eq!((&entry["tool_name"], &entry["changed"]), (&json!("run"), &json!([])), "{entry}");
+    let dropped = machine.run(&["run", "--resume", "last", "--drop"]);
+    assert_eq!(dropped.code, 0, "{dropped:?}");
+    assert!(machine.run(&["run", "--list"]).stdout.is_empty());
 }
 
 fn a_program_reaches_hosts() {

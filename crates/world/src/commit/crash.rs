@@ -1,6 +1,7 @@
 //! Crashes: a process dies at every step of a commit, and of the recovery after it, and the files
 //! are whole or untouched every time.
 
+mod review;
 mod undo;
 
 use std::{
@@ -157,6 +158,8 @@ fn the_child_that_dies() {
         "overlay" => overlay(dir),
         "recover" => drop(recover(dir)),
         "prune" => undo::prune(dir),
+        "run" => review::run(dir),
+        "resume" => review::resume(dir, 2),
         what => {
             let [what, number, undone] = what.split('-').collect::<Vec<_>>()[..] else {
                 panic!("{task}")
@@ -220,7 +223,7 @@ fn a_commit_is_whole_or_absent_wherever_it_dies() {
 fn recovery_can_die_too() {
     // Right after the record, and after the first and the second file.
     let firsts = [8, 9, 10, 13].map(|first| ("commit", first));
-    for (what, first) in firsts.into_iter().chain((6..12).map(|first| ("overlay", first))) {
+    for (what, first) in firsts.into_iter().chain((7..13).map(|first| ("overlay", first))) {
         let mut steps = 0;
         loop {
             let dir = fresh();

@@ -29,7 +29,7 @@ pub(crate) use self::{
     recover::recover,
     step::step,
     target::Target,
-    wanted::{Content, Moment, Moved, Since, Wanted},
+    wanted::{Content, HowMoved, Moment, Moved, Since, Wanted},
 };
 use crate::{
     lock::{Locked, Shared},

@@ -93,10 +93,11 @@ impl Pending {
             step();
         }
         let place = (target.folder.clone(), temp);
-        let is_unsynced = matches!(new, New::Tree(_));
+        let is_copied = matches!(new, New::Tree(_));
+        let is_unsynced = is_copied || matches!(&new, New::Moved(moved) if moved.is_linked_tree());
         let written = Temp::write(place, &new, seen, &common.trees);
         let (temp, written) = written.map_err(|source| {
-            let is_damaged = is_unsynced && source.kind() == io::ErrorKind::InvalidData;
+            let is_damaged = is_copied && source.kind() == io::ErrorKind::InvalidData;
             if is_damaged { damaged(&target) } else { failed(source) }
         })?;
         step();

@@ -18,9 +18,12 @@ use tool::{CallId, Digest, FileState};
 
 use super::{
     found::{MODE, Seen},
-    wanted::Moved,
+    wanted::{HowMoved, Moved},
 };
-use crate::tree::{Trees, remove};
+use crate::{
+    overlay::open_tidy,
+    tree::{CopyFiles, TreePlace, Trees, copy_tree, link_entry, remove},
+};
 
 /// What is to be at a path.
 #[derive(Debug)]
@@ -71,8 +74,13 @@ impl Temp {
                 symlinkat(target.as_str(), &temp.folder, &temp.name)?;
                 FileState::Link { target: target.clone() }
             }
-            New::Moved(Moved { folder, name, state }) => {
-                renameat(&**folder, name.as_slice(), &temp.folder, &temp.name)?;
+            New::Moved(Moved { folder, name, state, how }) => {
+                match how {
+                    HowMoved::Renamed => {
+                        renameat(&**folder, name.as_slice(), &temp.folder, &temp.name)?;
+                    }
+                    HowMoved::Linked => temp.link((folder, name), state)?,
+                }
                 if let Some(Seen { owner: (user, group), .. }) = old {
                     let owner = (Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
                     // As below: only root may, and for anybody else it is their own already.
@@ -85,6 +93,21 @@ impl Temp {
             New::Absent => FileState::Absent,
         };
         Ok((temp, state))
+    }
+
+    /// Gives what is at `name` in `folder` the name of the temp file too.
+    fn link(&self, (folder, name): (&OwnedFd, &[u8]), state: &FileState) -> io::Result<()> {
+        let from = TreePlace { folder, name };
+        let to = TreePlace { folder: &self.folder, name: self.name.as_bytes() };
+        if matches!(state, FileState::Tree { .. }) {
+            return copy_tree(from, to, CopyFiles::Linked);
+        }
+        link_entry(from, to)?;
+        if matches!(state, FileState::File { .. }) {
+            let stat = statat(to.folder, to.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            open_tidy(to.folder, to.name, &stat)?;
+        }
+        Ok(())
     }
 
     fn write_file(

@@ -42,6 +42,23 @@ pub(crate) struct Moved {
     pub(crate) name: Vec<u8>,
     /// What it is.
     pub(crate) state: FileState,
+    pub(crate) how: HowMoved,
+}
+
+impl Moved {
+    /// Whether its folders are made anew.
+    pub(super) const fn is_linked_tree(&self) -> bool {
+        matches!((&self.state, self.how), (FileState::Tree { .. }, HowMoved::Linked))
+    }
+}
+
+/// How what waits elsewhere gets into the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HowMoved {
+    /// By a rename.
+    Renamed,
+    /// Under a second name, so that it is still where it waited if the commit comes to nothing.
+    Linked,
 }
 
 impl From<FileChange> for Wanted {

@@ -19,12 +19,12 @@ use tool::{Digest, Expect, Extent, FileContent, FilePath, FileState, Live, ToolE
 use super::{
     lost::Lost,
     notes::Notes,
-    tidy::{Kind, is_marked, open_tidy},
+    tidy::{Kind, is_marked, open_tidy, open_tidy_mode},
 };
 use crate::{
     alias::Aliases,
     beneath::{Links, open_folder},
-    commit::{Content, Moment, Moved, Since, Wanted},
+    commit::{Content, HowMoved, Moment, Moved, Since, Wanted},
     problem,
     tree::{
         Hashing, MAX_DEPTH, TooDeep, Visited, check_depth, hash, hash_file, names, remove, visit,
@@ -37,6 +37,8 @@ pub(super) struct Collector<'a> {
     workspace: &'a Workspace,
     live: &'a Live,
     since: Since,
+    /// Where entries stay in the layer until the end, so do the kernel's marks: it may be read again.
+    how: HowMoved,
     wanted: Vec<Wanted>,
     notes: Notes,
     lost: Lost,
@@ -70,6 +72,7 @@ struct Entry<'a> {
     inner: PathBuf,
     stat: Stat,
     beneath: Option<Stat>,
+    how: HowMoved,
 }
 
 impl Entry<'_> {
@@ -79,7 +82,15 @@ impl Entry<'_> {
 
     fn moved(&self, state: FileState) -> Content {
         let (folder, name) = (self.upper.clone(), self.name.to_owned());
-        Content::Moved(Moved { folder, name, state })
+        Content::Moved(Moved { folder, name, state, how: self.how })
+    }
+
+    /// Opens it, tidied up as far as that can be done now.
+    fn open(&self) -> io::Result<OwnedFd> {
+        match self.how {
+            HowMoved::Renamed => open_tidy(self.upper, self.name, &self.stat),
+            HowMoved::Linked => open_tidy_mode(self.upper, self.name, &self.stat),
+        }
     }
 
     fn lies_on(&self, kind: Kind) -> bool {
@@ -88,10 +99,15 @@ impl Entry<'_> {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(workspace: &'a Workspace, live: &'a Live, since: Since) -> Self {
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        live: &'a Live,
+        since: Since,
+        how: HowMoved,
+    ) -> Self {
         let (notes, lost, aliases) = (Notes::default(), Lost::default(), Aliases::default());
         let (wanted, asked) = (Vec::new(), Vec::new());
-        Self { workspace, live, since, wanted, notes, lost, asked, aliases }
+        Self { workspace, live, since, how, wanted, notes, lost, asked, aliases }
     }
 
     /// Goes through all of the upper layer.
@@ -140,7 +156,8 @@ impl<'a> Collector<'a> {
             };
             let Some(stat) = look(upper)? else { continue };
             let beneath = lower.map(look).transpose()?.flatten();
-            self.entry(&Entry { upper, lower, name: &name, inner, stat, beneath })?;
+            let how = self.how;
+            self.entry(&Entry { upper, lower, name: &name, inner, stat, beneath, how })?;
         }
         Ok(())
     }
@@ -191,7 +208,7 @@ impl<'a> Collector<'a> {
         if !self.may_lose_folder(entry)? {
             return Ok(());
         }
-        let file = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
+        let file = entry.open().map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = hash_file(&File::from(file), self.live).map_err(failed)?;
         if !is_still(entry, (digest, bytes), self.live)? {
@@ -243,7 +260,7 @@ impl<'a> Collector<'a> {
         if !self.may_lose_folder(entry)? {
             return Ok(());
         }
-        let folder = open_tidy(entry.upper, entry.name, &entry.stat).map_err(failed)?;
+        let folder = entry.open().map_err(failed)?;
         self.tidy(&folder, &entry.inner, &entry.inner).map_err(failed)?;
         let mut hashing = Hashing { live: self.live, visit: &mut |_| Ok(()) };
         let hashed = hash(&folder, &mut hashing).map_err(failed)?;

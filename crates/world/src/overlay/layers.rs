@@ -1,6 +1,6 @@
 //! The folders of an overlay on the disk.
 
-use std::{os::fd::OwnedFd, sync::Arc};
+use std::{os::fd::OwnedFd, path::PathBuf, sync::Arc};
 
 use rustix::{
     fs::{
@@ -11,9 +11,12 @@ use rustix::{
 };
 use tool::{CallId, ToolError};
 
-use super::sweeper::Left;
+use super::{
+    held::{HeldRun, HeldRuns, NewHeldRun},
+    sweeper::Left,
+};
 use crate::{
-    beneath::{Links, open_folder},
+    beneath::{Links, open_folder, path_of},
     commit::Moment,
     data::{Data, private_folder},
     tree::{names, remove},
@@ -31,6 +34,8 @@ pub(super) struct Layers {
     /// Gone only while this is dropped.
     left: Option<Left>,
     made: Moment,
+    /// Whether it stays when this is dropped, until a person has seen it.
+    is_held: bool,
     common: Arc<Common>,
 }
 
@@ -49,7 +54,59 @@ impl Layers {
         };
         let (folder, made) = make().map_err(|errno| impossible(workspace, errno))?;
         let left = Some(Left { parent, name, folder });
-        Ok(Self { left, made, common: workspace.common.clone() })
+        Ok(Self { left, made, is_held: false, common: workspace.common.clone() })
+    }
+
+    /// Opens those of a run that waits for a person.
+    pub(super) fn reopen(workspace: &Workspace, run: &HeldRun) -> Result<Self, ToolError> {
+        let (parent, folder) = run.open().map_err(|errno| match errno {
+            Errno::WOULDBLOCK => ToolError::failed(format!(
+                "run `{}` is still going on, or somebody is looking at its changes elsewhere",
+                run.id
+            )),
+            _ => ToolError::failed_by(format!("the changes of run `{}` are gone", run.id), errno),
+        })?;
+        let left = Some(Left { parent: Arc::new(parent), name: run.id.to_string(), folder });
+        let (made, common) = (run.made(), workspace.common.clone());
+        Ok(Self { left, made, is_held: true, common })
+    }
+
+    /// Leaves the layers on the disk when this is dropped, and when the process is killed.
+    pub(super) fn hold(&mut self, run: NewHeldRun<'_>) -> Result<(), ToolError> {
+        self.common.held.hold(&HeldRun::new(run, self.common.clock.now()))?;
+        self.is_held = true;
+        Ok(())
+    }
+
+    pub(super) const fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Notes that `call` is about to commit what is kept.
+    pub(super) fn committing(&self, call: CallId) -> Result<(), ToolError> {
+        match self.id() {
+            Some(id) if self.is_held => self.common.held.committing(id, call),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the layers when this is dropped after all.
+    pub(super) fn release(&mut self) -> Result<(), ToolError> {
+        if let Some(id) = self.id() {
+            self.common.held.release(id).map_err(ToolError::internal)?;
+        }
+        self.is_held = false;
+        Ok(())
+    }
+
+    fn id(&self) -> Option<CallId> {
+        self.left.as_ref()?.name.parse().ok()
+    }
+
+    /// The folder that the layers are in.
+    pub(super) fn above(&self) -> Result<PathBuf, ToolError> {
+        let left = self.left.as_ref().ok_or_else(|| ToolError::internal("the overlay is gone"))?;
+        path_of(&*left.parent).map_err(ToolError::internal)
     }
 
     pub(super) fn folder(&self) -> Result<&OwnedFd, ToolError> {
@@ -73,7 +130,7 @@ impl Layers {
 
 impl Drop for Layers {
     fn drop(&mut self) {
-        if let Some(left) = self.left.take() {
+        if let Some(left) = self.left.take().filter(|_| !self.is_held) {
             self.common.sweeper.remove(left);
         }
     }
@@ -106,12 +163,17 @@ fn make_locked(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
 /// Removes the overlays of processes that died: those that no process has locked.
 pub(crate) fn sweep_abandoned(data: &Data) {
     if let Ok(parent) = data.folder(IN_DATA) {
-        sweep_unlocked(&parent);
+        sweep_unlocked(&parent, data);
     }
 }
 
-fn sweep_unlocked(parent: &OwnedFd) {
+/// Removes what no process has locked and no person is to see.
+fn sweep_unlocked(parent: &OwnedFd, data: &Data) {
+    let Ok(held) = HeldRuns::of(data) else { return };
     for name in names(parent).unwrap_or_default() {
+        if held.has(&name) {
+            continue;
+        }
         let lock = || {
             let folder = open_folder(parent, name.as_slice(), Links::Refused)?;
             flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
@@ -126,6 +188,9 @@ fn sweep_unlocked(parent: &OwnedFd) {
 
 /// Removes what a call that no longer runs left.
 pub(crate) fn sweep(workspace: &Workspace, call: CallId) {
+    if workspace.common.held.get(call).is_some() {
+        return;
+    }
     if let Ok(parent) = parent(workspace) {
         // What is still in the way then is no more than some space on the disk.
         let _ = remove(&parent, call.to_string().as_str());
@@ -154,7 +219,8 @@ fn find_parent(workspace: &Workspace) -> Result<OwnedFd, Errno> {
         return Err(Errno::XDEV);
     }
     // Nobody looks there at the start of a process, which does not know its workspaces yet.
-    private_folder(&above, BESIDE).inspect(spread).inspect(sweep_unlocked)
+    let swept = |folder: &OwnedFd| sweep_unlocked(folder, &workspace.common.data);
+    private_folder(&above, BESIDE).inspect(spread).inspect(swept)
 }
 
 /// Asks the file system to keep the folders in this one apart.

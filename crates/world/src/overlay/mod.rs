@@ -6,6 +6,7 @@
 
 mod asked;
 mod collect;
+mod held;
 mod layers;
 mod lost;
 mod notes;
@@ -24,9 +25,11 @@ use tool::{
     Proposal, Proposed, ToolError,
 };
 
+pub use self::held::{HeldRun, HeldRuns};
 use self::{
     asked::without_asked,
     collect::{AskedChange, Collector, Found},
+    held::NewHeldRun,
     layers::Layers,
     propose::propose,
     sync::sync,
@@ -34,10 +37,11 @@ use self::{
 pub(crate) use self::{
     layers::{sweep, sweep_abandoned},
     sweeper::Sweeper,
+    tidy::open_tidy,
 };
 use crate::{
     World,
-    commit::{Moment, Since, Wanted, commit},
+    commit::{HowMoved, Moment, Since, Wanted, commit, step},
     workspace::Workspace,
 };
 
@@ -67,6 +71,46 @@ impl World {
         let commits = workspace.common.locks.commits(&workspace.root);
         let layers = Layers::new(&workspace, call)?;
         Ok(Overlay { workspace, layers, commits })
+    }
+
+    /// The same for a run of `command` whose changes a person is to see: the overlay stays on the disk
+    /// until they have said what to keep, also if this process is killed. May block.
+    pub fn overlay_to_review(
+        &self,
+        caller: &Caller,
+        call: CallId,
+        command: &str,
+    ) -> Result<Overlay, ToolError> {
+        let mut overlay = self.overlay(caller, call)?;
+        let (above, made, commits) =
+            (overlay.layers.above()?, overlay.layers.made(), overlay.commits);
+        overlay.layers.hold(NewHeldRun {
+            id: call,
+            command,
+            caller,
+            workspace: overlay.workspace.folder(),
+            overlays: &above,
+            made,
+            commits,
+        })?;
+        Ok(overlay)
+    }
+
+    /// Opens the overlay of a run that waits for a person. Fails if the run belongs to another
+    /// workspace than the caller's, or is still going on. May block.
+    pub fn held_overlay(&self, caller: &Caller, id: CallId) -> Result<Overlay, ToolError> {
+        let workspace = self.workspace_of(caller);
+        let run = self.common.held.get(id).filter(|run| run.workspace == workspace.folder());
+        let run = run.ok_or_else(|| {
+            ToolError::failed(format!("no changes of a run `{id}` wait in this workspace"))
+        })?;
+        let layers = Layers::reopen(&workspace, &run)?;
+        Ok(Overlay { workspace, layers, commits: run.commits() })
+    }
+
+    /// The runs that wait for a person.
+    pub fn held_runs(&self) -> &HeldRuns {
+        &self.common.held
     }
 
     /// The private temp folder of the caller's session, as a place on the disk.
@@ -119,6 +163,16 @@ impl Overlay {
         self.layers.folder()
     }
 
+    /// Drops all changes.
+    pub fn discard(mut self) -> Result<(), ToolError> {
+        self.layers.release()
+    }
+
+    /// Whether the changes stay on the disk until a person has seen them.
+    pub const fn is_held(&self) -> bool {
+        self.layers.is_held()
+    }
+
     /// Reads what the command changed, and makes it harmless. May block.
     pub fn collect(self, live: &Live) -> Result<Collected, ToolError> {
         let Self { workspace, layers, commits } = self;
@@ -128,7 +182,8 @@ impl Overlay {
             let Moment(seconds, nanos) = since.moment;
             since.moment = Moment(seconds, nanos.saturating_sub(1));
         }
-        let mut collector = Collector::new(&workspace, live, since);
+        let how = if layers.is_held() { HowMoved::Linked } else { HowMoved::Renamed };
+        let mut collector = Collector::new(&workspace, live, since, how);
         if let Some(upper) = layers.upper()? {
             collector.all(&upper)?;
         }
@@ -143,7 +198,8 @@ impl Overlay {
     }
 }
 
-/// What a command changed and nobody kept yet. Dropping it drops the changes.
+/// What a command changed and nobody kept yet. Dropping it drops the changes, unless they are held
+/// for a person.
 #[derive(Debug)]
 pub struct Collected {
     workspace: Workspace,
@@ -181,21 +237,28 @@ impl Collected {
     /// Makes the changes that are to be kept, all of them or none. Fails, naming it, if something
     /// that the command changed was changed by somebody else meanwhile. May block.
     pub fn commit(self, making: Commit<'_>, keep: &Keep) -> Result<Committed, ToolError> {
-        let Self { workspace, layers: _layers, mut wanted, mut notes, lost: _, asked } = self;
+        let Self { workspace, mut layers, mut wanted, mut notes, lost: _, asked } = self;
         match keep {
+            Keep::Later if layers.is_held() => return Ok(Committed { changed: Vec::new(), notes }),
             Keep::All => {}
             Keep::Unasked => {
                 wanted = without_asked(wanted, &asked, making.live)?;
                 notes.extend(asked.iter().map(AskedChange::note));
             }
-            Keep::Nothing => wanted.clear(),
+            Keep::Nothing | Keep::Later => wanted.clear(),
             Keep::Only(paths) => wanted.retain(|wanted| paths.contains(&wanted.path)),
         }
         if wanted.is_empty() {
+            layers.release()?;
             return Ok(Committed { changed: Vec::new(), notes });
         }
+        layers.committing(making.call)?;
+        step();
         sync(&workspace, &wanted).map_err(ToolError::internal)?;
         let changed = commit(&workspace, making, wanted)?;
+        step();
+        // If this fails, the run is shown once more, and its changes are there already.
+        let _ = layers.release();
         Ok(Committed { changed, notes })
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn sync(workspace: &Workspace, wanted: &[Wanted]) -> io::Result<()> {
     if moved.len() > FEW || moved.iter().any(|moved| !is_single(&moved.state)) {
         return Ok(syncfs(&workspace.root)?);
     }
-    for Moved { folder, name, state } in moved {
+    for Moved { folder, name, state, how: _ } in moved {
         // A link is part of its folder, and that is synced when it changes.
         if matches!(state, FileState::File { .. }) {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

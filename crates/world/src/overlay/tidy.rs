@@ -54,7 +54,23 @@ impl Kind {
 
 /// Opens a file or a folder of the upper layer and takes away what must not come out: special mode
 /// bits, and the kernel's own marks. One that nobody may read is opened all the same.
-pub(super) fn open_tidy(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Result<OwnedFd> {
+pub(crate) fn open_tidy(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Result<OwnedFd> {
+    let mode = stat.st_mode & 0o7777;
+    let (opened, readable) = open_readable(folder, name, stat)?;
+    remove_marks(&opened, mode | readable | 0o200)?;
+    fchmod(&opened, Mode::from_raw_mode(mode & !SPECIAL))?;
+    Ok(opened)
+}
+
+/// The same, but leaves the kernel's marks.
+pub(super) fn open_tidy_mode(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Result<OwnedFd> {
+    let (opened, _) = open_readable(folder, name, stat)?;
+    fchmod(&opened, Mode::from_raw_mode(stat.st_mode & 0o7777 & !SPECIAL))?;
+    Ok(opened)
+}
+
+/// Opens an entry, and says which mode bits it takes to read it.
+fn open_readable(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Result<(OwnedFd, u32)> {
     let mode = stat.st_mode & 0o7777;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let readable = if Kind::of(stat) == Kind::Folder { 0o500 } else { 0o400 };
@@ -66,13 +82,17 @@ pub(super) fn open_tidy(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Resul
         }
         opened => opened?,
     };
+    Ok((opened, readable))
+}
+
+fn remove_marks(opened: &OwnedFd, writable: u32) -> io::Result<()> {
     for mark in MARKS {
-        match fremovexattr(&opened, mark) {
+        match fremovexattr(opened, mark) {
             Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
             // Without write permission the kernel lets nobody but root remove it.
             Err(Errno::ACCESS | Errno::PERM) => {
-                fchmod(&opened, Mode::from_raw_mode(mode | readable | 0o200))?;
-                match fremovexattr(&opened, mark) {
+                fchmod(opened, Mode::from_raw_mode(writable))?;
+                match fremovexattr(opened, mark) {
                     Ok(()) | Err(Errno::NODATA) => {}
                     Err(errno) => return Err(errno.into()),
                 }
@@ -80,8 +100,7 @@ pub(super) fn open_tidy(folder: &OwnedFd, name: &[u8], stat: &Stat) -> io::Resul
             Err(errno) => return Err(errno.into()),
         }
     }
-    fchmod(&opened, Mode::from_raw_mode(mode & !SPECIAL))?;
-    Ok(opened)
+    Ok(())
 }
 
 /// Whether the kernel marked an entry so: `opaque` hides what is beneath, `origin` came from there.

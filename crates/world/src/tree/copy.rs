@@ -10,7 +10,8 @@ use rustix::{
     fs::{
         AtFlags, FileType, Gid, Mode, OFlags, SeekFrom, Stat, Timespec, Timestamps, Uid,
         XattrFlags, chownat, fchmod, fgetxattr, flistxattr, fsetxattr, ftruncate, futimens,
-        ioctl_ficlone, mkdirat, mknodat, openat, readlinkat, seek, statat, symlinkat, utimensat,
+        ioctl_ficlone, linkat, mkdirat, mknodat, openat, readlinkat, seek, statat, symlinkat,
+        utimensat,
     },
     io::Errno,
     process::{getegid, geteuid},
@@ -29,12 +30,24 @@ pub(crate) struct TreePlace<'a> {
     pub(crate) name: &'a [u8],
 }
 
+/// How the files of a copied folder come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyFiles {
+    /// Files of their own, which share blocks where the file system can (`FICLONE`).
+    Copied,
+    /// Second names for the same files where that is possible. Only for originals that go soon.
+    Linked,
+}
+
 /// Copies the folder at `from` to `to`, where nothing may be: files, folders, links, pipes and
 /// sockets, with their modes and times, and their owners where the system allows it.
 ///
-/// The copy shares blocks with the original where the file system can (`FICLONE`), but never a file:
-/// a later change of one does not show in the other. Nothing is synced.
-pub(crate) fn copy_tree(from: TreePlace<'_>, to: TreePlace<'_>) -> io::Result<()> {
+/// Nothing is synced.
+pub(crate) fn copy_tree(
+    from: TreePlace<'_>,
+    to: TreePlace<'_>,
+    files: CopyFiles,
+) -> io::Result<()> {
     let mut levels = vec![Level::enter(from, to)?];
     while let Some(level) = levels.last_mut() {
         let Some(name) = level.rest.pop() else {
@@ -50,11 +63,24 @@ pub(crate) fn copy_tree(from: TreePlace<'_>, to: TreePlace<'_>) -> io::Result<()
             let inner = Level::enter(source, copied)?;
             depth::check(levels.len())?;
             levels.push(inner);
+        } else if files == CopyFiles::Linked {
+            link_entry(source, copied)?;
         } else {
             copy_entry(source, copied, &stat)?;
         }
     }
     Ok(())
+}
+
+/// Gives a file or link a second name; copies it where the system refuses that.
+pub(crate) fn link_entry(from: TreePlace<'_>, to: TreePlace<'_>) -> io::Result<()> {
+    match linkat(from.folder, from.name, to.folder, to.name, AtFlags::empty()) {
+        Err(Errno::PERM | Errno::MLINK | Errno::XDEV | Errno::OPNOTSUPP) => {
+            let stat = statat(from.folder, from.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            copy_entry(from, to, &stat)
+        }
+        linked => Ok(linked?),
+    }
 }
 
 /// Copies a file, link, pipe, socket or device.

@@ -10,6 +10,7 @@ mod store;
 mod visit;
 
 pub(crate) use self::{
+    copy::{CopyFiles, TreePlace, copy_tree, link_entry},
     depth::{MAX_DEPTH, TooDeep, check as check_depth},
     file::hash_file,
     hash::{Hashing, Visited, hash, names},

@@ -12,7 +12,7 @@ use rustix::{
 use tool::{Clock, Digest, Live};
 
 use super::{
-    copy::{TreePlace, copy_tree},
+    copy::{CopyFiles, TreePlace, copy_tree},
     hash::{Hashed, Hashing, hash},
     links::separate_links,
     remove::remove,
@@ -70,7 +70,7 @@ impl Trees {
 
     fn copy_in(&self, digest: Digest, place: TreePlace<'_>, shelf: &OwnedFd) -> io::Result<()> {
         let partial = TreePlace { folder: shelf, name: PARTIAL.as_bytes() };
-        copy_tree(place, partial)?;
+        copy_tree(place, partial, CopyFiles::Copied)?;
         let copied = open_folder(shelf, PARTIAL, Links::Refused)?;
         if hash_of(&copied)?.digest != digest {
             return Err(io::ErrorKind::InvalidData.into());
@@ -92,7 +92,8 @@ impl Trees {
     ) -> io::Result<Hashed> {
         let shelf = open_folder(&self.dir, &*digest.to_string(), Links::Refused)?;
         let kept = TreePlace { folder: &shelf, name: KEPT.as_bytes() };
-        copy_tree(kept, TreePlace { folder, name: name.as_bytes() })?;
+        let copied = TreePlace { folder, name: name.as_bytes() };
+        copy_tree(kept, copied, CopyFiles::Copied)?;
         let hashed = hash_of(&open_folder(folder, name, Links::Refused)?)?;
         if hashed.digest != digest {
             return Err(io::ErrorKind::InvalidData.into());

@@ -29,7 +29,7 @@ use crate::{
     commit::commit,
     data::{Data, encoded, private_folder},
     lock::Locks,
-    overlay::Sweeper,
+    overlay::{HeldRuns, Sweeper},
     problem,
     root::Root,
     stat::stat_at,
@@ -50,6 +50,7 @@ pub(crate) struct Common {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) extra: Vec<Arc<Root>>,
     pub(crate) sweeper: Sweeper,
+    pub(crate) held: HeldRuns,
 }
 
 /// One root, a private temp folder called `/tmp`, and the roots configuration adds.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tokio_util::sync::CancellationToken;
 use tool::{Extent, Keep, Proposal, Proposed, Review};
-use toolgate::{BoxFuture, FilePath, ToolError};
+use toolgate::{BoxFuture, ToolError};
 
 use crate::{
     changes::{Paint, summary, whole},
@@ -35,11 +35,8 @@ impl Review for AtTerminal {
                     let proposed = proposal.changes.clone();
                     let asked = tokio::task::spawn_blocking(move || ask(&proposed)).await;
                     Ok(asked.map_err(ToolError::internal)?.unwrap_or_else(|_| {
-                        output::note(
-                            "toolgate: there is no terminal to ask at, so all changes were dropped; \
-                             `--keep` keeps them",
-                        );
-                        Keep::Nothing
+                        output::note("toolgate: there is no terminal to ask at");
+                        Keep::Later
                     }))
                 }
             }
@@ -54,39 +51,108 @@ fn ask(proposed: &[Proposed]) -> io::Result<Keep> {
         writeln!(tty, "{}", summary(number + 1, one))?;
     }
     loop {
-        write!(tty, "[v] view  [k] keep all  [p] pick  [d] drop all (default): ")?;
+        write!(tty, "[v] view  [k] keep all  [p] pick  [d] drop all  [l] later: ")?;
         tty.flush()?;
-        match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
-            Some("v" | "view") => {
+        // A terminal that is closed has not answered.
+        let Some(answer) = tty.answer()? else { return Ok(Keep::Later) };
+        match answer.to_lowercase().as_str() {
+            "v" | "view" => {
                 let all: String = proposed.iter().map(|one| whole(one, Paint::Coloured)).collect();
                 tty.page(&all)?;
             }
-            Some("k" | "keep") => return Ok(Keep::All),
-            Some("p" | "pick") => return pick(&mut tty, proposed),
-            None | Some("" | "d" | "drop") => return Ok(Keep::Nothing),
-            Some(other) => writeln!(tty, "`{}` is none of these.", visible(other))?,
+            "k" | "keep" => return Ok(Keep::All),
+            "p" | "pick" => return pick(&mut tty, proposed),
+            "d" | "drop" => return Ok(Keep::Nothing),
+            "l" | "later" => return Ok(Keep::Later),
+            "" => writeln!(tty, "Type one of the letters, or numbers of changes to keep: 1,3-5.")?,
+            other => match numbers(other, proposed.len()) {
+                Some(numbers) => return Ok(only(proposed, &numbers)),
+                None => writeln!(tty, "`{}` is none of these.", visible(other))?,
+            },
         }
     }
 }
 
-/// One after the other; what is not kept is dropped.
+/// One after the other, or by their numbers; what is not kept is dropped.
 fn pick(tty: &mut Tty, proposed: &[Proposed]) -> io::Result<Keep> {
-    let mut kept: Vec<FilePath> = Vec::new();
+    writeln!(tty, "Numbers such as `1,3-5` keep these and drop the others.")?;
+    let mut kept = Vec::new();
     for (number, one) in proposed.iter().enumerate() {
         loop {
             writeln!(tty, "{}", summary(number + 1, one))?;
-            write!(tty, "[y] keep  [v] view  [n] drop (default): ")?;
+            write!(tty, "[y] keep  [n] drop  [v] view  [l] later: ")?;
             tty.flush()?;
-            match tty.answer()?.map(|line| line.to_lowercase()).as_deref() {
-                Some("y" | "yes") => kept.push(one.path.clone()),
-                Some("v" | "view") => {
+            let Some(answer) = tty.answer()? else { return Ok(Keep::Later) };
+            match answer.to_lowercase().as_str() {
+                "y" | "yes" => kept.push(number),
+                "n" | "no" => {}
+                "l" | "later" => return Ok(Keep::Later),
+                "v" | "view" => {
                     tty.page(&whole(one, Paint::Coloured))?;
                     continue;
                 }
-                None | Some(_) => {}
+                "" => {
+                    writeln!(tty, "Type one of the letters.")?;
+                    continue;
+                }
+                other => {
+                    if let Some(numbers) = numbers(other, proposed.len()) {
+                        return Ok(only(proposed, &numbers));
+                    }
+                    writeln!(tty, "`{}` is none of these.", visible(other))?;
+                    continue;
+                }
             }
             break;
         }
     }
-    Ok(Keep::Only(kept))
+    Ok(only(proposed, &kept))
+}
+
+/// Keeps the changes at these places in the list.
+fn only(proposed: &[Proposed], places: &[usize]) -> Keep {
+    let kept = places.iter().filter_map(|place| proposed.get(*place));
+    Keep::Only(kept.map(|one| one.path.clone()).collect())
+}
+
+/// Reads `1,3-5` or `1 3 4`, as places in a list of `count`; `None` if it is anything else.
+fn numbers(text: &str, count: usize) -> Option<Vec<usize>> {
+    let mut places = Vec::new();
+    let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+    for part in parts {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+        if first == 0 || last > count || first > last {
+            return None;
+        }
+        places.extend(first - 1..last);
+    }
+    places.sort_unstable();
+    places.dedup();
+    (!places.is_empty()).then_some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn numbers_name_changes_of_the_list() {
+        for (text, expected) in [
+            ("1", Some(vec![0])),
+            ("1,2", Some(vec![0, 1])),
+            ("3, 1", Some(vec![0, 2])),
+            ("1-3 2", Some(vec![0, 1, 2])),
+            ("0", None),
+            ("4", None),
+            ("1,4", None),
+            ("3-1", None),
+            ("1,x", None),
+            (",", None),
+            ("-1", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(numbers(text, 3), expected, "{text}");
+        }
+    }
 }

@@ -40,7 +40,7 @@ fn world(dir: &Path, keep: Keep) -> World {
 
 /// How many steps apart the tried ones are.
 #[expect(clippy::disallowed_methods, reason = "how a person asks for more")]
-fn stride(default: usize) -> usize {
+pub(super) fn stride(default: usize) -> usize {
     std::env::var("CRASH_TEST_STEPS").map_or(default, |text| text.parse().unwrap())
 }
 
