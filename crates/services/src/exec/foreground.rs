@@ -20,12 +20,8 @@ pub(super) use super::watch::Stopped;
 /// Runs a command on an overlay, to its end, and commits what it changed.
 pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
     let output_bytes = runner.settings.load().output_bytes;
-<<<<<<< HEAD
-    let Ready { job, overlay, copies } = prepare(runner, start).await?;
-    let refusals = Refusals { root: overlay.root().to_owned(), guarded: job.read_only.clone() };
-=======
     let Ready { job, overlay, copies } = prepare(runner, start, OverlayLifetime::Call).await?;
->>>>>>> af1d42f (run: hold changes until a person has decided about them)
+    let refusals = Refusals { root: overlay.root().to_owned(), guarded: job.read_only.clone() };
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
