@@ -27,6 +27,7 @@ mod harmless;
 mod helper;
 mod hooks;
 mod host_answers;
+mod killing;
 mod lifetime;
 mod network;
 mod output;
@@ -63,6 +64,7 @@ fn main() {
     trials.extend(settings::trials());
     trials.extend(within::trials());
     trials.extend(terminal::trials());
+    trials.extend(killing::trials());
     trials.extend(emergency::trials());
     trials.extend(work::trials());
     trials.extend(approving::trials());
