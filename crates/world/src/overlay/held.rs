@@ -3,9 +3,10 @@
 //! A file in the data folder stands for each. While it is there, no sweep removes the overlay.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{self, Read as _},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -21,7 +22,7 @@ use crate::{
     WorldError,
     beneath::{Links, open_file, open_folder},
     commit::Moment,
-    data::{Data, put_whole},
+    data::{Data, is_partial, put_whole},
     tree::{names, remove},
 };
 
@@ -150,7 +151,9 @@ impl HeldRuns {
 
     fn read_all(&self) -> impl Iterator<Item = HeldRun> {
         let names = names(&self.0).unwrap_or_default();
-        names.into_iter().filter_map(|name| self.read(std::str::from_utf8(&name).ok()?))
+        // A process that was killed while it wrote one leaves a second file about the same run.
+        let whole = names.into_iter().filter(|name| !is_partial(OsStr::from_bytes(name)));
+        whole.filter_map(|name| self.read(std::str::from_utf8(&name).ok()?))
     }
 
     fn read(&self, name: &str) -> Option<HeldRun> {

@@ -151,6 +151,11 @@ fn a_held_run_is_looked_at_again_until_it_is_decided_about() {
         assert_eq!(again.proposal(), proposal);
         again.commit(commit(2, &second), &Keep::Later).unwrap();
     }
+    // The rest of a write that was killed is no second run.
+    let held = dir.path().join("data/held");
+    let name = format!("{}.json", call(1));
+    fs::copy(held.join(&name), held.join(format!("{name}.1-0.tmp"))).unwrap();
+    assert_eq!(world(dir.path()).held_runs().list().len(), 1);
     // A conflict drops nothing either.
     fs::write(dir.path().join("ws/a.txt"), "by hand").unwrap();
     let again = world(dir.path()).held_overlay(&owner, call(1)).unwrap();
