@@ -5,6 +5,8 @@ use std::{borrow::Cow, error::Error, fmt, time::Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::DiskProblem;
+
 /// What an operator may read about an error.
 pub type Source = Box<dyn Error + Send + Sync>;
 
@@ -95,9 +97,14 @@ impl ToolError {
         Self::FileNotFound { path: path.to_string(), hint: String::new() }
     }
 
-    /// A failure that is ours; `source` stays with the operator.
+    /// A failure that is ours; `source` stays with the operator. A disk that takes nothing more is named to
+    /// everybody: it is not ours, and waiting does not help.
     pub fn internal(source: impl Into<Source>) -> Self {
-        Self::Internal(source.into())
+        let source = source.into();
+        match DiskProblem::in_chain(&*source) {
+            Some(problem) => Self::failed_by(problem.to_string(), source),
+            None => Self::Internal(source),
+        }
     }
 
     /// The tool ran and failed.
