@@ -45,7 +45,11 @@ use self::{
     queue::{Group, Leader, Queue},
     writer::WriterFile,
 };
-use crate::{StoreError, folder::FolderLock, time::micros};
+use crate::{
+    StoreError,
+    folder::FolderLock,
+    time::{from_micros, micros},
+};
 
 /// So often others get a turn before what has gathered is committed.
 const MOST_TURNS: usize = 8;
@@ -123,9 +127,9 @@ impl Journal {
         let lock = FolderLock::take(data)?;
         let conn = setup::writer(data)?;
         let reader = Mutex::new(setup::reader(data)?);
+        let (after, at) = chain::last_place(&conn)?;
+        clock.saw(from_micros(at));
         let id = CallIds::new(clock.clone()).next().to_string();
-        let after =
-            conn.query_row("SELECT coalesce(max(seq), 0) FROM records", [], |row| row.get(0))?;
         let file = WriterFile::create(data, id.clone(), after, &lock)?;
         let chain = Mutex::new(Chain::new(conn, file, clock.clone()));
         let (data, queue, soon) = (data.to_owned(), Queue::default(), Queue::default());

@@ -6,6 +6,7 @@
 //! Start from [`Journal`], the tamper-evident record of every call, and [`Db`], which keeps
 //! everything else; [`EmergencyFile`] says whether everything is stopped.
 
+mod clock;
 mod db;
 mod emergency;
 mod error;
@@ -14,6 +15,7 @@ mod journal;
 mod names;
 mod time;
 
+pub use clock::{ClockState, SteadyClock};
 pub use db::{
     Answer, Approval, ApprovalFilter, ApprovalId, ApprovalStatus, AskLimits, By, Db, Decision,
     EXACT, Grant, LateGrant, LazyDb, Message, MessageRole, NewApproval, NewMessage, NewSession,

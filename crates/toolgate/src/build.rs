@@ -12,7 +12,7 @@ use config::Config;
 use gate::{Approver, Hook, Observer, Parts, Pipeline, Redactor, RegistryError, Shared, standard};
 use provider::Definitions;
 use services::Runner;
-use store::{EmergencyFile, Journal, LazyDb, StoreError};
+use store::{EmergencyFile, Journal, LazyDb, SteadyClock, StoreError};
 use tool::{AnyTool, Clock, Tool, ToolError, ToolInfo, Typed};
 use world::{Keep, NetSettings, SystemClock, World, WorldError, WorldSettings};
 
@@ -218,7 +218,8 @@ impl GateBuilder {
         self
     }
 
-    /// Takes the time from `clock`.
+    /// Takes the machine's time from `clock`. Deadlines and call ids go by a [`store::SteadyClock`] on top of it,
+    /// which never goes back.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
@@ -252,7 +253,8 @@ impl GateBuilder {
         };
         let (config, stored) = with_stored_agents(base.clone(), &data, &names)?;
         names.check(&config, &data)?;
-        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let machine = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::open(&data, machine));
         let workspace = self.workspace.unwrap_or_else(|| PathBuf::from("."));
         let settings = world_settings(&config, &data, &workspace);
         let world = Arc::new(World::open(settings, clock.clone())?);

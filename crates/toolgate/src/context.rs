@@ -2,15 +2,15 @@
 
 use std::{
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
 use agent::{MAIN, has_agent};
 use anyhow::{Context as _, Error, Result, anyhow, bail};
 use config::{Agent, Config, Loaded};
-use store::{Db, Journal, OWNER, User, UserError};
-use toolgate::{Approver, Caller, Clock as _, Format, Gate, GateBuilder, builtin};
+use store::{Db, Journal, OWNER, SteadyClock, User, UserError};
+use toolgate::{Approver, Caller, Clock, Format, Gate, GateBuilder, builtin};
 use world::SystemClock;
 
 use crate::{
@@ -152,7 +152,7 @@ pub(crate) fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
 
 /// Only the journal, for commands that look at the past.
 pub(crate) fn journal(global: &Global) -> Result<Journal> {
-    Ok(Journal::open(&data(global)?, Arc::new(SystemClock))?)
+    Ok(Journal::open(&data(global)?, clock())?)
 }
 
 /// Only the database.
@@ -160,9 +160,31 @@ pub(crate) async fn db(global: &Global) -> Result<Db> {
     Ok(Db::open(&data(global)?).await?)
 }
 
+/// The clock of this process: the one of the data folder that [`use_clock_of`] named.
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    CLOCK.get().map_or_else(|| Arc::new(SystemClock) as _, |clock| clock.clone() as _)
+}
+
+/// The same, to look how it stands to the machine's.
+pub(crate) fn steady_clock() -> Option<&'static Arc<SteadyClock>> {
+    CLOCK.get()
+}
+
+/// Takes the time from the clock of the data folder, which never goes back. A process has one data folder.
+pub(crate) fn use_clock_of(global: &Global) {
+    // A folder that is not there yet has seen no time, and must not come into being by a look.
+    if let Ok(data) = data(global)
+        && data.is_dir()
+    {
+        let _ = CLOCK.set(Arc::new(SteadyClock::open(&data, Arc::new(SystemClock))));
+    }
+}
+
+static CLOCK: OnceLock<Arc<SteadyClock>> = OnceLock::new();
+
 /// The time.
 pub(crate) fn now() -> SystemTime {
-    SystemClock.now()
+    clock().now()
 }
 
 /// The user with this id, also one who was removed.

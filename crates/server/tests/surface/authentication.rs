@@ -98,6 +98,26 @@ async fn a_token_works_until_it_ends_or_is_revoked() {
     assert_eq!(again.status, 404);
 }
 
+#[tokio::test]
+async fn an_expired_token_or_link_stays_expired_when_the_clock_goes_back() {
+    let mut site = Site::new().await;
+    let hour = Duration::from_hours(1);
+    let token = site.token(Who { lasts: Some(hour), ..Who::OWNER }).await;
+    let link = site.link().await;
+    site.pass(2 * hour);
+    assert_eq!(send(site.request_as(&token, "GET", "/v1/tools")).await.status, REFUSED);
+    site.set_back(3 * hour);
+    for _ in 0..2 {
+        let status = send(site.request_as(&token, "GET", "/v1/tools")).await.status;
+        assert_eq!(status, REFUSED, "the clock was set back");
+        let origin = format!("http://{}", site.address);
+        let sign_in = site.anonymous("POST", "/v1/sign-in").header("origin", &origin);
+        assert_eq!(send(sign_in.json(&json!({"token": link}))).await.status, REFUSED);
+        // Another process has never seen the later time itself.
+        site = site.restart().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_another_process_revokes_is_worth_nothing_at_once() {
     let site = Site::new().await;

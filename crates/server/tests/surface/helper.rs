@@ -81,7 +81,16 @@ impl Site {
         tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap();
         let (folder, clock) = (self.folder.clone(), self.clock.clone());
         let (config, owner) = (self.config.clone(), self.owner.clone());
+        let writer = self.gate.journal().writer_id().to_owned();
         drop(self);
+        // Tasks of the old server may still be ending, and would keep it from being taken for dead.
+        let look = store::Journal::open(&folder.path().join("data"), clock.clone()).unwrap();
+        let end = tokio::time::Instant::now() + PATIENCE;
+        while look.is_alive(&writer).unwrap() {
+            assert!(tokio::time::Instant::now() < end, "the old server does not end");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        drop(look);
         let mut site = Self::start(folder, clock, config).await;
         site.owner = owner;
         site
@@ -164,6 +173,11 @@ impl Site {
     /// Lets time pass.
     pub(crate) fn pass(&self, time: Duration) {
         *self.clock.0.lock().unwrap() += time;
+    }
+
+    /// Sets the clock back.
+    pub(crate) fn set_back(&self, time: Duration) {
+        *self.clock.0.lock().unwrap() -= time;
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

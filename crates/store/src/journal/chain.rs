@@ -219,6 +219,13 @@ impl Chain {
     }
 }
 
+/// Number and time of the last record; zeros if there is none.
+pub(super) fn last_place(conn: &Connection) -> Result<(i64, i64), StoreError> {
+    let sql = "SELECT seq, at FROM records ORDER BY seq DESC LIMIT 1";
+    let found = conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(found.optional()?.unwrap_or_default())
+}
+
 impl Drop for Chain {
     fn drop(&mut self) {
         // Otherwise somebody will find the file, see that we are gone, and look after the calls.

@@ -28,7 +28,7 @@ use world::{SystemClock, World, WorldError, WorldSettings};
 use self::{
     finding::{Finding, Level, ok, problem, warning},
     isolation::isolation,
-    stored::{database, folder, journal, space},
+    stored::{clock, database, folder, journal, space},
 };
 use crate::{cli::Global, context, output};
 
@@ -46,10 +46,22 @@ pub(crate) struct Doctor {
     /// Print the checks as JSON.
     #[arg(long)]
     json: bool,
+    /// Take the machine's clock for right first: after it was set back, or was years ahead.
+    ///
+    /// Deadlines go by the latest time that the data folder has seen. This makes the time of the machine that
+    /// latest time, in every process. Tokens and grants that have expired since are valid again.
+    #[arg(long)]
+    accept_clock: bool,
 }
 
 impl Doctor {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        if self.accept_clock {
+            context::person()?;
+            if let Some(clock) = context::steady_clock() {
+                clock.accept()?;
+            }
+        }
         let found = self.findings(global).await;
         let broken = found.iter().any(|finding| finding.level == Level::Problem);
         if self.json {
@@ -69,7 +81,7 @@ impl Doctor {
         match context::data(global) {
             Ok(data) => {
                 let workspace = self.workspace(&config, &data);
-                found.extend([folder(&data), space(&data)]);
+                found.extend([folder(&data), space(&data), clock()]);
                 found.extend(journal(&data));
                 found.push(database(&data).await);
                 found.extend(files(&data, &workspace));

@@ -21,7 +21,6 @@ use tokio::{
     net::TcpStream,
 };
 use toolgate::{Approver, BoxFuture, Question, Reply};
-use world::SystemClock;
 
 use super::{call::stopped, serve::listening};
 use crate::{
@@ -70,7 +69,7 @@ impl McpCommand {
             identity.workspace = instead_of_here(global, &config, &identity.agent)?;
         }
         let config = context::adapted(config, &identity, wait);
-        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
+        let events = Events::new(context::clock(), question::IN_WORDS);
         let global = &Global { data: Some(context::data(global)?), ..global.clone() };
         // Inside a command of an agent nobody can be asked.
         let approver = context::person().is_ok().then(|| {
@@ -88,7 +87,7 @@ impl McpCommand {
         let _agents = gate.watch_agents();
         let _order = gate.keep_in_order();
         let offer = Tools::new(gate.inner().clone(), events);
-        let who = (context::caller(&identity), Arc::new(SystemClock) as _);
+        let who = (context::caller(&identity), context::clock());
         let ends = (BufReader::new(stdin()), stdout());
         tokio::select! {
             served = serve_stdio(offer, who, patience(gate.inner()), ends) => served?,

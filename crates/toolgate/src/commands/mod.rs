@@ -31,12 +31,16 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::cli::{Cli, Command};
+use crate::{
+    cli::{Cli, Command},
+    context,
+};
 
 /// Runs one command.
 #[expect(clippy::cognitive_complexity, reason = "a flat list with a line for each")]
 pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
     let Cli { global, command } = cli;
+    context::use_clock_of(&global);
     match command {
         Command::Call(command) => command.run(&global).await,
         Command::Run(command) => command.run(&global).await,

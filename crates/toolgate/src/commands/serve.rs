@@ -18,7 +18,6 @@ use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use toolgate::{Gate, Role};
-use world::SystemClock;
 
 use crate::{
     cli::Global,
@@ -52,7 +51,7 @@ impl Serve {
         raise_open_files();
         let config = context::configuration(global)?;
         let listen = self.listen.unwrap_or(config.server.listen.value);
-        let events = Events::new(Arc::new(SystemClock), question::IN_WORDS);
+        let events = Events::new(context::clock(), question::IN_WORDS);
         let gate = context::builder(global, config)?
             .approver(events.clone())
             .observer(events.clone())

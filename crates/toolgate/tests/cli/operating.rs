@@ -128,3 +128,38 @@ fn the_tour_plays_to_its_end_and_leaves_nothing() {
     assert_eq!(fs::read_dir(machine.path("temp")).unwrap().count(), 0);
     assert!(!machine.path("data").exists());
 }
+
+#[test]
+fn a_clock_that_went_back_does_not_bring_back_what_has_expired() {
+    let machine = Machine::new();
+    let run = |args: &[&str]| {
+        let ran = machine.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+        ran
+    };
+    let call = || machine.call("get_current_time", &json!({}))["meta"]["call_id"].to_string();
+    let clock = || {
+        let found = machine.run(&["doctor", "--json"]).json();
+        let checks = found["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "clock").unwrap()
+    };
+    let first = call();
+    assert_eq!(clock()["status"], "ok");
+    // As if a process had run a day from now: the clock was set back since.
+    let file = machine.path("data/toolgate/clock");
+    let mark = fs::read_to_string(&file).unwrap();
+    let latest: u64 = mark.split(' ').next().unwrap().parse().unwrap();
+    let later = latest + 24 * 60 * 60 * 1_000_000_000;
+    fs::write(&file, format!("{later:020} {later:020} {0:020} {0:020}\n", 0)).unwrap();
+    let second = call();
+    assert!(second > first, "{first} {second}");
+    let found = clock();
+    assert_eq!(found["status"], "warning");
+    assert!(found["fix"].to_string().contains("doctor --accept-clock"), "{found}");
+    let made = run(&["tokens", "add", "--name", "ci", "--expires", "1h", "--json"]).json();
+    let expires = made["expires_at"].as_str().unwrap().to_owned();
+    run(&["doctor", "--accept-clock"]);
+    assert_eq!(clock()["status"], "ok");
+    let made = run(&["tokens", "add", "--name", "ci2", "--expires", "1h", "--json"]).json();
+    assert!(made["expires_at"].as_str().unwrap() < expires.as_str(), "{made} {expires}");
+}

@@ -1,17 +1,16 @@
 //! What is stored, and where.
 
-use std::{fs::Metadata, io, os::unix::fs::MetadataExt, path::Path, sync::Arc};
+use std::{fs::Metadata, io, os::unix::fs::MetadataExt, path::Path};
 
 use anyhow::{Context as _, Result};
 use rustix::{
     fs::{Access, access, statvfs},
     process::geteuid,
 };
-use store::{Db, Journal};
-use world::SystemClock;
+use store::{ClockState, Db, Journal, shown_time};
 
 use super::finding::{Finding, ok, problem, warning};
-use crate::{commands::audit, output};
+use crate::{commands::audit, context, output};
 
 /// A longer journal is not verified here, because that takes long.
 const QUICK_RECORDS: u64 = 20_000;
@@ -83,13 +82,41 @@ fn in_units(bytes: u64) -> String {
     }
 }
 
+/// Whether the machine's clock fits the latest time the data folder has seen.
+pub(super) fn clock() -> Finding {
+    const NAME: &str = "clock";
+    const FIX: &str = "if the machine's clock is right now, run `toolgate doctor --accept-clock`";
+    match context::steady_clock().map(|clock| clock.state()) {
+        None | Some(ClockState::Right) => ok(NAME, "has not gone back"),
+        Some(ClockState::Behind { machine, latest }) => warning(
+            NAME,
+            format!(
+                "the machine says {}, but this data folder has seen {} already, which holds until then",
+                shown_time(machine),
+                shown_time(latest)
+            ),
+        )
+        .fix(FIX),
+        Some(ClockState::FarAhead { machine, latest }) => warning(
+            NAME,
+            format!(
+                "the machine says {}, more than a year after the data folder was last used ({}): nothing \
+                 is deleted for its age",
+                shown_time(machine),
+                shown_time(latest)
+            ),
+        )
+        .fix(FIX),
+    }
+}
+
 /// Whether the journal opens and is as it was written, and whether calls were left open.
 pub(super) fn journal(data: &Path) -> Vec<Finding> {
     const NAME: &str = "journal";
     if !data.join("journal.db").exists() {
         return vec![ok(NAME, "nothing is recorded yet")];
     }
-    let found = Journal::open(data, Arc::new(SystemClock)).context("cannot be opened");
+    let found = Journal::open(data, context::clock()).context("cannot be opened");
     match found.and_then(|journal| Ok(vec![records(&journal)?, abandoned(&journal)?])) {
         Ok(found) => found,
         Err(error) => vec![
