@@ -42,8 +42,7 @@ impl Gate {
     ) -> Result<CallId, ToolError> {
         let call = self.next_id();
         let record = record(self.shared(), call, caller, foreign);
-        let written = self.journal().append(vec![record], Durability::Process).await;
-        written.map_err(ToolError::internal)?;
+        self.journal().append(vec![record], Durability::Process).await?;
         Ok(call)
     }
 }

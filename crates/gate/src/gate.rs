@@ -390,8 +390,7 @@ impl Gate {
         let found = tokio::task::spawn_blocking(move || {
             Ok::<_, store::StoreError>((journal.entry(undone)?, journal.changes(undone)?))
         });
-        let (entry, records) =
-            found.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
+        let (entry, records) = found.await.map_err(ToolError::internal)??;
         let own =
             |entry: &store::Entry| caller.role == Role::Owner || *entry.user_id == *caller.user;
         let Some(entry) = entry.filter(own) else {

@@ -142,6 +142,12 @@ impl Problem {
         Self::unexplained()
     }
 
+    /// Nothing works until the owner mends it, so the client is told what it is.
+    pub(crate) fn stuck(message: String) -> Self {
+        tracing::error!(%message, "a request failed");
+        Self::new(Kind::Unavailable, message)
+    }
+
     /// Ours; what it was is in the log already.
     pub(crate) fn unexplained() -> Self {
         Self::new(
@@ -241,6 +247,8 @@ macro_rules! refusals {
             $($kind(String),)*
             $($($later(String, std::time::Duration),)*)?
             Internal(String),
+            /// Only the owner can mend it: a disk that is full, a file that is damaged.
+            Stuck(String),
         }
 
         impl $crate::problem::Refusal for $name {
@@ -259,13 +267,19 @@ macro_rules! refusals {
                         $crate::problem::Problem::new(kind, message).after(wait)
                     })*)?
                     Self::Internal(source) => $crate::problem::Problem::internal(source),
+                    Self::Stuck(message) => $crate::problem::Problem::stuck(message),
                 }
             }
         }
 
         impl From<store::StoreError> for $name {
             fn from(error: store::StoreError) -> Self {
-                Self::Internal(crate::problem::in_full(&error))
+                let in_full = crate::problem::in_full(&error);
+                match tool::DiskProblem::in_chain(&error) {
+                    Some(problem) => Self::Stuck(problem.to_string()),
+                    None if error.is_damage() => Self::Stuck(in_full),
+                    None => Self::Internal(in_full),
+                }
             }
         }
 

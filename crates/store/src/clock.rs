@@ -186,7 +186,7 @@ impl SteadyClock {
             if is_far
                 && state.implausible.get_or_insert_with(Instant::now).elapsed() < BELIEVED_AFTER
             {
-                self.warn(state, (latest, machine));
+                warn(state, (latest, machine));
                 return machine;
             }
             (state.implausible, state.has_warned) = (None, false);
@@ -196,7 +196,7 @@ impl SteadyClock {
         }
         state.implausible = None;
         if latest - machine >= whole(MIN_WARNED_STEP) {
-            self.warn(state, (latest, machine));
+            warn(state, (latest, machine));
         }
         // Half of what the machine's clock went on by since the last look; nothing if it went back again.
         let before = if state.machine == 0 { machine } else { state.machine };
@@ -242,19 +242,6 @@ impl SteadyClock {
         }
     }
 
-    fn warn(&self, state: &mut State, (latest, machine): (u64, u64)) {
-        if std::mem::replace(&mut state.has_warned, true) {
-            return;
-        }
-        let (latest, machine) = (rfc3339(from_nanos(latest)), rfc3339(from_nanos(machine)));
-        tracing::warn!(
-            machine,
-            latest,
-            "the machine's clock does not fit the latest time this data folder has seen; `toolgate doctor` \
-             says what to do"
-        );
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -295,6 +282,20 @@ impl Clock for SteadyClock {
         let _ = self.now();
         self.lock().implausible.is_none()
     }
+}
+
+/// Says once that the clocks do not fit.
+fn warn(state: &mut State, (latest, machine): (u64, u64)) {
+    if std::mem::replace(&mut state.has_warned, true) {
+        return;
+    }
+    let (latest, machine) = (rfc3339(from_nanos(latest)), rfc3339(from_nanos(machine)));
+    tracing::warn!(
+        machine,
+        latest,
+        "the machine's clock does not fit the latest time this data folder has seen; `toolgate doctor` \
+         says what to do"
+    );
 }
 
 fn nanos(time: SystemTime) -> u64 {
@@ -454,7 +455,8 @@ mod tests {
             ids.extend((0..10).map(|_| made.next()));
             std::thread::sleep(Duration::from_millis(1));
         }
-        let times: Vec<_> = ids.iter().map(|id| id.to_string()[..13].to_owned()).collect();
+        let times: Vec<_> =
+            ids.iter().map(|id| id.to_string().chars().take(13).collect::<String>()).collect();
         assert!(times.is_sorted(), "{times:?}");
     }
 

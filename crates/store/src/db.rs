@@ -26,7 +26,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use rusqlite::OpenFlags;
 use sqlx::{
-    Sqlite, SqlitePool, Transaction,
+    Connection as _, Sqlite, SqlitePool, Transaction,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::task::spawn_blocking;
@@ -55,6 +55,7 @@ pub use self::{
 };
 use crate::{
     StoreError,
+    disk::{allocate_index, ensure_room},
     folder::{FolderLock, private_file},
 };
 
@@ -82,13 +83,24 @@ impl Db {
         let (folder, file) = (data.to_owned(), path.clone());
         let prepare = move || {
             let lock = FolderLock::take(&folder)?;
+            ensure_room(&folder)?;
             private_file(&file)?;
             migrate(&file)?;
             Ok::<_, StoreError>(lock)
         };
         let _lock = spawn_blocking(prepare).await.map_err(|_| StoreError::Stopped)??;
-        let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options(&path)).await?;
-        let watch = spawn_blocking(move || Watch::new(&path));
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            // When a disk is full, SQLite rolls back by itself, and sqlx goes on believing that there is a
+            // transaction: such a connection would refuse every other one for good.
+            .before_acquire(|conn, _| Box::pin(async move { Ok(!conn.is_in_transaction()) }))
+            .connect_with(options(&path))
+            .await?;
+        let watch = spawn_blocking(move || {
+            let watch = Watch::new(&path)?;
+            allocate_index(&path)?;
+            Ok::<_, StoreError>(watch)
+        });
         let watch = Arc::new(watch.await.map_err(|_| StoreError::Stopped)??);
         Ok(Self { pool, watch })
     }
@@ -138,6 +150,7 @@ pub fn leave_questions(data: &Path, calls: &[CallId]) -> Result<(), StoreError> 
         return Ok(());
     }
     let _lock = FolderLock::take(data)?;
+    ensure_room(data)?;
     let conn = migrate(&path)?;
     let mut update = conn.prepare("UPDATE approvals SET waiting = 0 WHERE call_id = ?")?;
     for call in calls {
@@ -172,6 +185,7 @@ pub fn stored_agents(data: &Path) -> Result<Vec<(String, serde_json::Value)>, St
         return Ok(Vec::new());
     }
     let _lock = FolderLock::take(data)?;
+    ensure_room(data)?;
     let conn = migrate(&path)?;
     let mut query = conn.prepare("SELECT id, settings FROM agents ORDER BY id")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;

@@ -12,7 +12,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    StoreError,
+    StoreError, disk,
     folder::{FolderLock, LockedFile, private_file, sync_folder},
     time::{read_shown, shown},
 };
@@ -69,7 +69,14 @@ impl EmergencyFile {
     /// Opens the file in the folder `data`, and makes both if they are missing.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         let path = path(data);
-        if !path.exists() {
+        if !path.exists()
+            && let Err(error) = make(data)
+        {
+            if !matches!(error, StoreError::Disk(_)) {
+                return Err(error);
+            }
+            // Without this file nothing can be stopped.
+            disk::give_up_reserve(data);
             make(data)?;
         }
         let file = File::open(&path).map_err(StoreError::io(&path))?;

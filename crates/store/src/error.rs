@@ -2,9 +2,9 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use tool::{CallId, ToolError};
+use tool::{CallId, DiskProblem, ToolError};
 
-use crate::{ApprovalId, ApprovalStatus, SessionKey};
+use crate::{ApprovalId, ApprovalStatus, SessionKey, disk};
 
 /// Why something could not be stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -12,14 +12,20 @@ use crate::{ApprovalId, ApprovalStatus, SessionKey};
 pub enum StoreError {
     #[error("`{}` cannot be used", path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("nothing can be stored")]
+    Disk(#[from] DiskProblem),
+    #[error("`{}` is damaged ({problem}); {hint}", path.display())]
+    Damaged { path: PathBuf, problem: String, hint: &'static str },
+    #[error("stored data is damaged ({0}); `toolgate doctor` says what to do")]
+    Malformed(String),
     #[error("the journal cannot be used")]
-    Journal(#[from] rusqlite::Error),
+    Journal(#[source] rusqlite::Error),
     #[error("the database cannot be used")]
-    Db(#[from] sqlx::Error),
+    Db(#[source] sqlx::Error),
     #[error("stored data cannot be understood")]
     Json(#[from] serde_json::Error),
     #[error("stored data cannot be understood: {0}")]
-    Damaged(String),
+    NotUnderstood(String),
     #[error("`{}` was written by a newer Toolgate (format {found}); update this one", path.display())]
     Newer { path: PathBuf, found: i64 },
     #[error("the group of records this one was committed with could not be written")]
@@ -64,7 +70,33 @@ impl StoreError {
     /// Names the path an operation failed on.
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io { path, source }
+        move |source| match DiskProblem::of(&source, Some(&disk::folder_of(&path))) {
+            Some(problem) => Self::Disk(problem),
+            None => Self::Io { path, source },
+        }
+    }
+
+    /// Names the file that is malformed, and what to do about it.
+    pub(crate) fn in_file(self, path: impl Into<PathBuf>, hint: &'static str) -> Self {
+        match self {
+            Self::Malformed(problem) => Self::Damaged { path: path.into(), problem, hint },
+            Self::Group(error) => match &*error {
+                Self::Malformed(problem) => {
+                    Self::Damaged { path: path.into(), problem: problem.clone(), hint }
+                }
+                _ => Self::Group(error),
+            },
+            other => other,
+        }
+    }
+
+    /// Whether a file is damaged, so that nothing more should be written to it.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged { .. } | Self::Malformed(_) => true,
+            Self::Group(error) => error.is_damage(),
+            _ => false,
+        }
     }
 
     /// Whether somebody else is writing, so that trying again will help.
@@ -75,11 +107,69 @@ impl StoreError {
     }
 }
 
-/// A store that fails is our fault, never the model's; what it refuses for a reason is another matter.
+/// What `SQLite` says, by the first byte of its code; the rest tells apart what matters to nobody here.
+enum SqliteFailure {
+    Full,
+    /// A disk may be the reason.
+    Refused,
+    Malformed,
+    Other,
+}
+
+impl SqliteFailure {
+    const fn of(code: i32) -> Self {
+        match code & 0xff {
+            13 => Self::Full,
+            // READONLY, IOERR, CANTOPEN.
+            8 | 10 | 14 => Self::Refused,
+            // CORRUPT, NOTADB.
+            11 | 26 => Self::Malformed,
+            _ => Self::Other,
+        }
+    }
+
+    fn explain(&self, problem: impl FnOnce() -> String) -> Option<StoreError> {
+        match self {
+            Self::Full => Some(disk::full().into()),
+            Self::Refused => disk::diagnose().map(StoreError::Disk),
+            Self::Malformed => Some(StoreError::Malformed(problem())),
+            Self::Other => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let code = error.sqlite_error().map_or(0, |failure| failure.extended_code);
+        let explained = SqliteFailure::of(code).explain(|| error.to_string());
+        explained.unwrap_or(Self::Journal(error))
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let code = match &error {
+            sqlx::Error::Database(failure) => failure.code().and_then(|code| code.parse().ok()),
+            _ => None,
+        };
+        let explained = SqliteFailure::of(code.unwrap_or(0)).explain(|| error.to_string());
+        explained.unwrap_or(Self::Db(error))
+    }
+}
+
+/// A store that fails is our fault, never the model's; what it refuses for a reason is another matter, and so is
+/// what only the owner can mend.
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         if matches!(error, StoreError::ChangedSince(_) | StoreError::TooMany { .. }) {
             return Self::failed(error.to_string());
+        }
+        if error.is_damage() {
+            let message = match &error {
+                StoreError::Group(shared) => shared.to_string(),
+                other => other.to_string(),
+            };
+            return Self::failed_by(message, error);
         }
         Self::internal(error)
     }

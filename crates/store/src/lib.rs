@@ -8,6 +8,7 @@
 
 mod clock;
 mod db;
+mod disk;
 mod emergency;
 mod error;
 mod folder;
@@ -23,6 +24,7 @@ pub use db::{
     SessionCursor, SessionFilter, SessionKey, SessionKind, SessionState, Spent, StoredAgent, Token,
     TokenKind, UntrustedFile, User, Wanted, Which, leave_questions, stored_agents, stored_users,
 };
+pub use disk::use_reserve;
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::{StoreError, UserError};
 pub use journal::{

@@ -36,7 +36,7 @@ pub(crate) const fn of_role(role: Role) -> &'static str {
 /// What has this name, where serde knows the names.
 pub(crate) fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Result<T, StoreError> {
     let found: Result<T, value::Error> = T::deserialize(name.into_deserializer());
-    found.map_err(|error| StoreError::Damaged(error.to_string()))
+    found.map_err(|error| StoreError::NotUnderstood(error.to_string()))
 }
 
 /// A list to compare with, as JSON; `None` if it leaves nothing out.

@@ -161,7 +161,7 @@ impl OpenEntry {
         let written = self.shared.journal.append(vec![intent], durability(effects)).await;
         // What the journal did not take is written with the outcome, if that is.
         self.handed_over.store(written.is_ok(), Ordering::Relaxed);
-        written.map_err(ToolError::internal)
+        written.map_err(ToolError::from)
     }
 
     /// Writes the outcome, once, before the caller hears of it. A call that was refused before it began has its
@@ -179,7 +179,7 @@ impl OpenEntry {
         // From here on it is the journal's to write, whether anybody waits for it or not.
         self.closed.store(true, Ordering::Relaxed);
         let (record, durability) = self.last_record(intent, result);
-        self.shared.journal.append(vec![record], durability).await.map_err(ToolError::internal)
+        Ok(self.shared.journal.append(vec![record], durability).await?)
     }
 
     /// What has no intent yet had no effect either.

@@ -63,7 +63,7 @@ impl Db {
         .fetch_all(&self.pool)
         .await?;
         match rows.as_slice() {
-            [id] => id.parse().map_err(StoreError::Damaged),
+            [id] => id.parse().map_err(StoreError::NotUnderstood),
             _ => Err(StoreError::UnknownApproval(typed.clone())),
         }
     }
@@ -215,7 +215,7 @@ impl Db {
             .bind(micros(now))
             .fetch_optional(&self.pool)
             .await?;
-        taken.map(|id| id.parse().map_err(StoreError::Damaged)).transpose()
+        taken.map(|id| id.parse().map_err(StoreError::NotUnderstood)).transpose()
     }
 
     /// Uses the answer that `call` waited for up. Says whether it was still there to be used.
@@ -485,5 +485,5 @@ pub(super) fn parsed<T: std::str::FromStr<Err = String>>(
     row: &SqliteRow,
     name: &str,
 ) -> Result<T, StoreError> {
-    row.try_get::<&str, _>(name)?.parse().map_err(StoreError::Damaged)
+    row.try_get::<&str, _>(name)?.parse().map_err(StoreError::NotUnderstood)
 }

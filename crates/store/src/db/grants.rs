@@ -166,7 +166,9 @@ impl Db {
         let id = match (found, approvals.first()) {
             (Some(row), _) => parsed(&row, "id")?,
             (None, Some(first)) => copy(&mut write, first, &by, now).await?,
-            (None, None) => return Err(StoreError::Damaged("a grant rests on nothing".to_owned())),
+            (None, None) => {
+                return Err(StoreError::NotUnderstood("a grant rests on nothing".to_owned()));
+            }
         };
         let done = sqlx::query(
             "INSERT INTO grants (id, user, agent, tool, rule, fingerprint, scope, granted_by,

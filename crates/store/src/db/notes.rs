@@ -66,7 +66,7 @@ impl NoteRow {
 
     fn note(self) -> Result<Note, StoreError> {
         Ok(Note {
-            id: self.id.parse().map_err(StoreError::Damaged)?,
+            id: self.id.parse().map_err(StoreError::NotUnderstood)?,
             title: self.title,
             content: self.content,
             tags: serde_json::from_str(&self.tags)?,

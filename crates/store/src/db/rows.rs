@@ -41,7 +41,7 @@ impl Kind {
 
     fn named(name: &str) -> Result<Self, StoreError> {
         let found = [Self::Note, Self::Task].into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| StoreError::Damaged(format!("no kind of row `{name}`")))
+        found.ok_or_else(|| StoreError::NotUnderstood(format!("no kind of row `{name}`")))
     }
 }
 

@@ -260,7 +260,7 @@ pub(super) fn stored(number: u64) -> i64 {
 /// Back from what is stored.
 pub(super) fn count(row: &SqliteRow, name: &str) -> Result<u64, StoreError> {
     let number: i64 = row.try_get(name)?;
-    u64::try_from(number).map_err(|_| StoreError::Damaged(format!("{name} is {number}")))
+    u64::try_from(number).map_err(|_| StoreError::NotUnderstood(format!("{name} is {number}")))
 }
 
 fn read_key(row: &SqliteRow) -> Result<SessionKey, StoreError> {

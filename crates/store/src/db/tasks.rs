@@ -125,11 +125,11 @@ impl TaskRow {
     fn task(self) -> Result<Task, StoreError> {
         let due_date = self.due_date.map(|due| due.parse::<DueDate>()).transpose();
         let priority = usize::try_from(self.priority).ok().and_then(|rank| PRIORITIES.get(rank));
-        let unknown = || StoreError::Damaged(format!("no priority {}", self.priority));
+        let unknown = || StoreError::NotUnderstood(format!("no priority {}", self.priority));
         Ok(Task {
-            id: self.id.parse().map_err(StoreError::Damaged)?,
+            id: self.id.parse().map_err(StoreError::NotUnderstood)?,
             title: self.title,
-            due_date: due_date.map_err(StoreError::Damaged)?,
+            due_date: due_date.map_err(StoreError::NotUnderstood)?,
             status: named(&self.status)?,
             priority: *priority.ok_or_else(unknown)?,
             created_at: from_micros(self.created_at),

@@ -299,7 +299,7 @@ impl Db {
         .bind(micros(now))
         .fetch_all(&self.pool)
         .await?;
-        ended.iter().map(|id| id.parse().map_err(StoreError::Damaged)).collect()
+        ended.iter().map(|id| id.parse().map_err(StoreError::NotUnderstood)).collect()
     }
 
     /// Ends a token. Says whether it still worked.
@@ -339,7 +339,7 @@ fn read(row: &SqliteRow) -> Result<Token, StoreError> {
     Ok(Token {
         id: parsed(row, "id")?,
         new,
-        made_by: made_by.map(|id| id.parse().map_err(StoreError::Damaged)).transpose()?,
+        made_by: made_by.map(|id| id.parse().map_err(StoreError::NotUnderstood)).transpose()?,
         family: parsed(row, "family")?,
         created_at: from_micros(row.try_get("created_at")?),
         last_used_at: time("last_used_at")?,

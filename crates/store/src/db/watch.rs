@@ -1,18 +1,19 @@
 //! Whether anybody changed the database.
 
 use std::{
-    collections::HashMap,
-    fs::{self, File, Metadata},
+    fs::File,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    io,
-    os::unix::fs::{FileExt as _, MetadataExt as _},
-    path::{Path, PathBuf},
-    sync::{Mutex, OnceLock, PoisonError},
+    os::unix::fs::FileExt as _,
+    path::Path,
+    sync::{Mutex, PoisonError},
 };
 
 use rusqlite::OpenFlags;
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    disk::{index, index_path},
+};
 
 /// The head of `SQLite`'s index of its write-ahead log, which every commit changes: a counter, the number of
 /// pages, and sums over them. Part of the file format.
@@ -33,9 +34,7 @@ impl Watch {
         let conn = rusqlite::Connection::open_with_flags(path, flags)?;
         // The index is there once somebody has read, and stays while this connection is open.
         conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        let mut name = path.as_os_str().to_owned();
-        name.push("-shm");
-        let index = index(&PathBuf::from(name)).ok();
+        let index = index(&index_path(path)).ok();
         Ok(Self { index, conn: Mutex::new(conn) })
     }
 
@@ -54,23 +53,10 @@ impl Watch {
     }
 }
 
-/// The index of a write-ahead log. It is opened once and never closed: when a process closes any descriptor of
-/// a file, it loses all POSIX locks it has on that file, and here those are the ones that `SQLite` relies on.
-fn index(path: &Path) -> io::Result<&'static File> {
-    /// By device and inode: a file that was made anew is another one.
-    static OPEN: OnceLock<Mutex<HashMap<(u64, u64), &'static File>>> = OnceLock::new();
-    let mut open = OPEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    let identity = |file: Metadata| (file.dev(), file.ino());
-    if let Some(file) = open.get(&identity(fs::metadata(path)?)) {
-        return Ok(file);
-    }
-    let file: &'static File = Box::leak(Box::new(File::open(path)?));
-    open.insert(identity(file.metadata()?), file);
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{fs, os::unix::fs::MetadataExt as _};
+
     use super::*;
 
     /// How many locks this process has on a file.

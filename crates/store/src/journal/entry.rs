@@ -304,7 +304,7 @@ fn json(row: &Row<'_>, name: &str) -> Result<Value, StoreError> {
 
 /// A column that is the text of something of ours.
 pub(super) fn parsed<T: FromStr<Err = String>>(row: &Row<'_>, name: &str) -> Result<T, StoreError> {
-    row.get::<_, String>(name)?.parse().map_err(StoreError::Damaged)
+    row.get::<_, String>(name)?.parse().map_err(StoreError::NotUnderstood)
 }
 
 #[cfg(test)]

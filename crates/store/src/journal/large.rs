@@ -49,7 +49,7 @@ impl Payload {
     pub(super) fn done(self) -> Result<String, StoreError> {
         let Self(mut json) = self;
         json.extend(if json.is_empty() { "{}" } else { "}" }.bytes());
-        String::from_utf8(json).map_err(|error| StoreError::Damaged(error.to_string()))
+        String::from_utf8(json).map_err(|error| StoreError::NotUnderstood(error.to_string()))
     }
 
     fn key(self, key: &str) -> Self {

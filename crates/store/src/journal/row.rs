@@ -177,7 +177,7 @@ pub(super) fn insert(
     row.raw_bind_parameter(10 + TEXTS, &draft.payload)?;
     // Anything else, such as a trigger that somebody put there, must not pass for a record.
     if row.raw_execute()? != 1 {
-        return Err(StoreError::Damaged("the journal did not take the record".to_owned()));
+        return Err(StoreError::NotUnderstood("the journal did not take the record".to_owned()));
     }
     Ok(hash)
 }

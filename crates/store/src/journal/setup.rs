@@ -8,7 +8,11 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::{StoreError, folder::private_file};
+use crate::{
+    StoreError,
+    disk::{allocate_index, ensure_room},
+    folder::private_file,
+};
 
 /// What each format has that the one before it has not; the last is the one this code reads and writes.
 const STEPS: [&str; 3] =
@@ -23,6 +27,7 @@ pub(super) fn file(data: &Path) -> PathBuf {
 
 /// A connection that writes. Makes the file if it is missing; the caller holds the folder lock.
 pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
+    ensure_room(data)?;
     private_file(&file(data))?;
     let conn = Connection::open(file(data))?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
@@ -33,6 +38,7 @@ pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
     conn.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     bring_up_to_date(&conn, data)?;
+    allocate_index(&file(data))?;
     conn.busy_timeout(Duration::ZERO)?;
     Ok(conn)
 }

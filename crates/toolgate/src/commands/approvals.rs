@@ -92,6 +92,10 @@ struct Allow {
 
 impl Approvals {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        // A full disk must not keep anybody from taking a right away.
+        if matches!(self.action, Action::Deny { .. } | Action::Revoke { .. }) {
+            store::use_reserve();
+        }
         match self.action {
             Action::List { .. } | Action::History { .. } | Action::Show { .. } => {}
             Action::Allow(_) | Action::Deny { .. } | Action::Revoke { .. } => context::person()?,

@@ -82,11 +82,12 @@ impl Emergency {
             }
         };
         context::person()?;
-        let is_stop = matches!(new, Some(State::Stopped(_)));
+        store::use_reserve();
+        let is_override = matches!(new, Some(State::Override { .. }));
         match say(global, new.clone()).await {
             Ok(()) => {}
-            // A journal that is full or broken is no reason not to stop.
-            Err(error) if is_stop => {
+            // A journal that is full or broken is no reason not to stop, nor to stay stopped.
+            Err(error) if !is_override => {
                 EmergencyFile::open(&context::data(global)?)?.say(new.as_ref())?;
                 output::note(format_args!("It could not be recorded: {}", output::in_full(&error)));
             }

@@ -55,6 +55,10 @@ struct Grant {
 
 impl Permissions {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        // A full disk must not keep anybody from taking a right away.
+        if matches!(self.action, Action::Revoke { .. }) {
+            store::use_reserve();
+        }
         if !matches!(self.action, Action::List { .. }) {
             context::person()?;
         }

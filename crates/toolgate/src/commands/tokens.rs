@@ -81,6 +81,10 @@ struct Add {
 
 impl Tokens {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        // A full disk must not keep anybody from taking a right away.
+        if matches!(self.action, Action::Revoke { .. }) {
+            store::use_reserve();
+        }
         if !matches!(self.action, Action::List { .. }) {
             context::person()?;
         }

@@ -95,6 +95,10 @@ struct Removed {
 
 impl Users {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
+        // A full disk must not keep anybody from taking a right away.
+        if matches!(self.action, Action::Remove { .. }) {
+            store::use_reserve();
+        }
         if !matches!(self.action, Action::List { .. } | Action::Show { .. }) {
             context::person()?;
         }

@@ -1,9 +1,9 @@
 //! A person's machine: a home, a data folder and a workspace that no other test sees.
 
 use std::{
-    fs,
+    env, fs,
     io::{ErrorKind, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
@@ -29,7 +29,12 @@ pub(crate) struct Ran {
 
 impl Machine {
     pub(crate) fn new() -> Self {
-        let folder = TempDir::new().unwrap();
+        Self::on(&env::temp_dir())
+    }
+
+    /// In a folder of its own within another.
+    pub(crate) fn on(folder: &Path) -> Self {
+        let folder = TempDir::new_in(folder).unwrap();
         for name in ["config/toolgate", "home", "temp", "workspace"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }

@@ -14,6 +14,7 @@ mod calling;
 mod checking;
 mod configuring;
 mod connecting;
+mod disk;
 mod emergency;
 mod formats;
 mod helper;

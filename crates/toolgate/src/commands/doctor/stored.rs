@@ -2,12 +2,13 @@
 
 use std::{fs::Metadata, io, os::unix::fs::MetadataExt, path::Path};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use rustix::{
     fs::{Access, access, statvfs},
     process::geteuid,
 };
 use store::{ClockState, Db, Journal, shown_time};
+use tool::DiskProblem;
 
 use super::finding::{Finding, ok, problem, warning};
 use crate::{commands::audit, context, output};
@@ -119,10 +120,7 @@ pub(super) fn journal(data: &Path) -> Vec<Finding> {
     let found = Journal::open(data, context::clock()).context("cannot be opened");
     match found.and_then(|journal| Ok(vec![records(&journal)?, abandoned(&journal)?])) {
         Ok(found) => found,
-        Err(error) => vec![
-            problem(NAME, output::in_full(&error))
-                .fix("keep it for later and begin a new one: move `journal.db*` elsewhere"),
-        ],
+        Err(error) => vec![not_usable(NAME, &error, "run `toolgate audit repair`")],
     }
 }
 
@@ -163,7 +161,16 @@ pub(super) async fn database(data: &Path) -> Finding {
     let read = async { Db::open(data).await?.permissions(None).await };
     match read.await.context("cannot be used") {
         Ok(_) => ok(NAME, "opens"),
-        Err(error) => problem(NAME, output::in_full(&error))
-            .fix("move `toolgate.db*` elsewhere; remembered answers and permissions are then gone"),
+        Err(error) => not_usable(
+            NAME,
+            &error,
+            "move `toolgate.db*` elsewhere; remembered answers and permissions are then gone",
+        ),
     }
+}
+
+/// A file that cannot be used. A disk that takes nothing says itself what to do.
+fn not_usable(name: &'static str, error: &Error, fix: &'static str) -> Finding {
+    let found = problem(name, output::in_full(error));
+    if DiskProblem::in_chain(error.as_ref()).is_some() { found } else { found.fix(fix) }
 }
