@@ -125,6 +125,8 @@ fn options(path: &Path) -> SqliteConnectOptions {
         // A revoked grant must stay revoked after a power cut.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
+        // What is removed is overwritten in the file, not only forgotten.
+        .pragma("secure_delete", "ON")
         .busy_timeout(PATIENCE)
 }
 

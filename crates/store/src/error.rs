@@ -30,6 +30,10 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64 },
     #[error("the group of records this one was committed with could not be written")]
     Group(#[source] Arc<Self>),
+    #[error(
+        "another process uses the journal; end it first, also `toolgate serve` and `toolgate mcp`"
+    )]
+    JournalInUse,
     #[error("the journal stopped before the record was written")]
     Stopped,
     #[error("what call `{0}` changed was erased by retention; it cannot be undone")]

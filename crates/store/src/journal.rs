@@ -7,9 +7,11 @@ mod draft;
 mod durability;
 mod entry;
 mod export;
+mod health;
 mod large;
 mod queue;
 mod record;
+mod repair;
 mod row;
 mod setup;
 mod upkeep;
@@ -37,6 +39,7 @@ pub use self::{
     durability::Durability,
     entry::{Entry, Filter, Status},
     record::{Ending, Intent, Record},
+    repair::JournalRepair,
     verify::{FirstBad, Verification},
 };
 use self::{
@@ -122,10 +125,26 @@ impl Drop for After<'_> {
 }
 
 impl Journal {
-    /// Opens the journal in the folder `data`, and makes both if they are missing. Blocks.
+    /// Opens the journal in the folder `data`, and makes both if they are missing. Refuses one that is damaged.
+    /// Blocks.
     pub fn open(data: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        Self::open_checked(data, clock, health::check)
+    }
+
+    /// The same, also if it is damaged: to look at what can be read. Blocks.
+    pub fn inspect(data: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        Self::open_checked(data, clock, |_, _| Ok(()))
+    }
+
+    fn open_checked(
+        data: &Path,
+        clock: Arc<dyn Clock>,
+        check: impl FnOnce(&Connection, &Path) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let lock = FolderLock::take(data)?;
-        let conn = setup::writer(data)?;
+        let named = |error: StoreError| health::note(data, error);
+        let conn = setup::writer(data).map_err(named)?;
+        check(&conn, data)?;
         let reader = Mutex::new(setup::reader(data)?);
         let (after, at) = chain::last_place(&conn)?;
         clock.saw(from_micros(at));
@@ -170,10 +189,11 @@ impl Journal {
             return replied.await.map_err(|_| StoreError::Stopped)?;
         }
         let drafts = Draft::all(records)?;
-        match durability {
+        let appended = match durability {
             Durability::Process => inner.append_soon(drafts).await,
             Durability::Disk => inner.append_in_group(drafts).await,
-        }
+        };
+        appended.map_err(|error| health::note(&inner.data, error))
     }
 
     /// The same, on a thread that may block.
@@ -183,16 +203,18 @@ impl Journal {
         durability: Durability,
     ) -> Result<(), StoreError> {
         let Some(inner) = &self.inner else { return Ok(()) };
-        let drafts = Draft::all(records)?;
-        match durability {
-            Durability::Process => inner.append_now(&drafts),
-            Durability::Disk => {
-                let (mut reply, _) = inner.queue.join(drafts);
-                inner.commit_group();
-                // Whoever took our group answered it before we got the chain.
-                reply.try_recv().map_err(|_| StoreError::Stopped)?
-            }
-        }
+        let appended = inner.append_drafts(Draft::all(records)?, durability);
+        appended.map_err(|error| health::note(&inner.data, error))
+    }
+
+    /// Appends what a new journal begins with after a repair.
+    fn append_repair(
+        &self,
+        repair: &JournalRepair,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        let Some(inner) = &self.inner else { return Ok(()) };
+        inner.append_drafts(vec![Draft::repair(repair, micros(inner.clock.now()))?], durability)
     }
 
     /// One call. Blocks.
@@ -230,7 +252,8 @@ impl Journal {
     /// Looks whether everything is as it was written, and as `checkpoint` says it was. Blocks.
     pub fn verify(&self, checkpoint: Option<&Checkpoint>) -> Result<Verification, StoreError> {
         let nothing = Verification { entries: 0, records: 0, ok: true, first_bad: None };
-        self.inner.as_ref().map_or(Ok(nothing), |inner| inner.verify(checkpoint))
+        let Some(inner) = &self.inner else { return Ok(nothing) };
+        inner.verify(checkpoint).map_err(|error| health::note(&inner.data, error))
     }
 
     /// Where the journal stands now. Blocks.
@@ -338,6 +361,22 @@ impl Inner {
             start = next;
         }
         Ok(erased)
+    }
+
+    fn append_drafts(
+        self: &Arc<Self>,
+        drafts: Vec<Draft>,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        match durability {
+            Durability::Process => self.append_now(&drafts),
+            Durability::Disk => {
+                let (mut reply, _) = self.queue.join(drafts);
+                self.commit_group();
+                // Whoever took our group answered it before we got the chain.
+                reply.try_recv().map_err(|_| StoreError::Stopped)?
+            }
+        }
     }
 
     fn append_now(self: &Arc<Self>, drafts: &[Draft]) -> Result<(), StoreError> {

@@ -28,7 +28,7 @@ pub use disk::use_reserve;
 pub use emergency::{Emergency, EmergencyFile, Said};
 pub use error::{StoreError, UserError};
 pub use journal::{
-    Abandoned, Checkpoint, Durability, Ending, Entry, Filter, FirstBad, Intent, Journal, OpenCall,
-    Record, Status, Verification,
+    Abandoned, Checkpoint, Durability, Ending, Entry, Filter, FirstBad, Intent, Journal,
+    JournalRepair, OpenCall, Record, Status, Verification,
 };
 pub use time::rfc3339 as shown_time;

@@ -152,7 +152,7 @@ pub(crate) fn builder(global: &Global, config: Config) -> Result<GateBuilder> {
 
 /// Only the journal, for commands that look at the past.
 pub(crate) fn journal(global: &Global) -> Result<Journal> {
-    Ok(Journal::open(&data(global)?, clock())?)
+    Ok(Journal::inspect(&data(global)?, clock())?)
 }
 
 /// Only the database.

@@ -92,8 +92,6 @@ impl Chain {
     ) -> Result<u64, StoreError> {
         let mut erased = 0;
         self.with(Durability::Disk, Patience::Some, |chain| {
-            // Overwritten, not only forgotten.
-            chain.conn.pragma_update(None, "secure_delete", true)?;
             chain.transact(|chain| {
                 erased = chain.conn.execute(ERASE, [before, range.start, range.end])?;
                 let record = (erased > 0 && !*recorded).then(|| Draft::erasure(before));
@@ -214,7 +212,9 @@ impl Chain {
         match &draft.body {
             Body::Record(Record::Intent(intent)) => drop(self.open.insert(intent.call)),
             Body::Record(Record::Outcome(ending)) => drop(self.open.remove(&ending.call)),
-            Body::Record(Record::Call(..) | Record::Change { .. }) | Body::Erasure { .. } => {}
+            Body::Record(Record::Call(..) | Record::Change { .. })
+            | Body::Erasure { .. }
+            | Body::Repair { .. } => {}
         }
     }
 }

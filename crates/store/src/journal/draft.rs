@@ -3,7 +3,7 @@
 use serde_json::json;
 use tool::Digest;
 
-use super::{Ending, Intent, Record, large::Payload, row::Texts};
+use super::{Ending, Intent, JournalRepair, Record, large::Payload, row::Texts};
 use crate::{StoreError, names, time::micros};
 
 /// A record, encoded where no lock is held.
@@ -23,6 +23,10 @@ pub(super) enum Body {
     /// Payloads from before this time were erased.
     Erasure {
         before: i64,
+    },
+    /// The journal before this one was damaged, and set aside then.
+    Repair {
+        at: i64,
     },
 }
 
@@ -65,6 +69,18 @@ impl Draft {
         }
     }
 
+    pub(super) fn repair(repair: &JournalRepair, at: i64) -> Result<Self, StoreError> {
+        // Through a value, which has its keys sorted.
+        let payload = serde_json::to_value(repair)?.to_string();
+        Ok(Self {
+            body: Body::Repair { at },
+            digest: Digest::of(&payload),
+            payload,
+            call_id: String::new(),
+            effects: String::new(),
+        })
+    }
+
     /// When what it describes happened, and how long it took.
     pub(super) fn times(&self) -> (i64, Option<i64>) {
         match &self.body {
@@ -77,6 +93,7 @@ impl Draft {
                 (micros(intent.started), Some(duration(ending)))
             }
             Body::Erasure { before } => (*before, None),
+            Body::Repair { at } => (*at, None),
         }
     }
 
@@ -100,6 +117,7 @@ impl Draft {
                 }
             }
             Body::Erasure { .. } => Texts { kind: "erasure", ..known },
+            Body::Repair { .. } => Texts { kind: "repair", ..known },
         }
     }
 }

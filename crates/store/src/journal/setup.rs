@@ -36,6 +36,8 @@ pub(super) fn writer(data: &Path) -> Result<Connection, StoreError> {
     // nor at the end of each short-lived process.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", MAX_LOG_BYTES)?;
+    // Erased payloads are overwritten, and pages that are split keep nothing of what moved out of them.
+    conn.pragma_update(None, "secure_delete", true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     bring_up_to_date(&conn, data)?;
     allocate_index(&file(data))?;

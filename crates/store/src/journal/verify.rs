@@ -91,7 +91,7 @@ fn first_bad(reader: &Connection) -> Result<Option<FirstBad>, StoreError> {
 }
 
 /// Goes along the file and remembers what the next record has to refer to.
-struct Walk {
+pub(super) struct Walk {
     seq: i64,
     above: Digest,
     heads: HashMap<String, (i64, Digest)>,
@@ -99,11 +99,11 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(erasures: Vec<(i64, i64)>) -> Self {
+    pub(super) fn new(erasures: Vec<(i64, i64)>) -> Self {
         Self { seq: 1, above: row::nothing(), heads: HashMap::new(), erasures }
     }
 
-    fn step(&mut self, record: &Stored) -> Result<(), &'static str> {
+    pub(super) fn step(&mut self, record: &Stored) -> Result<(), &'static str> {
         let link = &record.link;
         if link.seq != self.seq {
             return Err("record is missing");
@@ -159,7 +159,7 @@ impl Walk {
 }
 
 /// Where erasures are recorded, and from before when each erased.
-fn erasures(reader: &Connection) -> Result<Vec<(i64, i64)>, StoreError> {
+pub(super) fn erasures(reader: &Connection) -> Result<Vec<(i64, i64)>, StoreError> {
     let mut query = reader.prepare("SELECT seq, time FROM records WHERE kind = 'erasure'")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -41,6 +41,9 @@ impl WriterFile {
     /// Every writer that is dead; from now on they are ours.
     pub(super) fn claim_dead(data: &Path, _: &FolderLock) -> Result<Vec<Self>, StoreError> {
         let mut dead = Vec::new();
+        if !writers(data).exists() {
+            return Ok(dead);
+        }
         for file in fs::read_dir(writers(data)).map_err(StoreError::io(writers(data)))? {
             let path = file.map_err(StoreError::io(writers(data)))?.path();
             if path.extension() == Some(OsStr::new("lock")) {
@@ -49,6 +52,22 @@ impl WriterFile {
         }
         dead.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(dead)
+    }
+
+    /// Whether any process uses the journal. The folder must be locked.
+    pub(super) fn is_any_alive(data: &Path) -> Result<bool, StoreError> {
+        let folder = writers(data);
+        if !folder.exists() {
+            return Ok(false);
+        }
+        for file in fs::read_dir(&folder).map_err(StoreError::io(&folder))? {
+            let path = file.map_err(StoreError::io(&folder))?.path();
+            let file = File::open(&path).map_err(StoreError::io(&path))?;
+            if LockedFile::try_lock(file).map_err(StoreError::io(&path))?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn claim(path: PathBuf) -> Result<Option<Self>, StoreError> {

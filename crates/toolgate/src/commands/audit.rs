@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use store::{Checkpoint, FirstBad, Journal, StoreError, Verification};
 
+use super::Reader;
 use crate::{cli::Global, context, output};
 
 /// Verify the journal, export it, or note where it stands.
@@ -46,10 +47,23 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Set a damaged journal aside and begin a new one.
+    ///
+    /// Nothing is deleted: the old file stays in the data folder, under another name. The first record of the new
+    /// journal names it, and the hash of its last good record. Calls that only the old journal has cannot be
+    /// undone any more. No other process may use the journal meanwhile.
+    Repair {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 impl Audit {
     pub(crate) fn run(self, global: &Global) -> Result<ExitCode> {
+        if let Action::Repair { json } = self.action {
+            return repair(global, json.into());
+        }
         let journal = context::journal(global)?;
         match self.action {
             Action::Verify { checkpoint, json: true } => {
@@ -64,8 +78,23 @@ impl Audit {
             }
             Action::Export { output } => export(&journal, output.as_deref()),
             Action::Checkpoint { output } => checkpoint(&journal, output.as_deref()),
+            Action::Repair { json } => repair(global, json.into()),
         }
     }
+}
+
+fn repair(global: &Global, reader: Reader) -> Result<ExitCode> {
+    context::person()?;
+    let done = Journal::repair(&context::data(global)?, context::clock())?;
+    match reader {
+        Reader::Program => output::json(&done)?,
+        Reader::Person => output::line(format_args!(
+            "The old journal is `{}` now; its first {} records are as they were written. A new journal has begun.",
+            done.set_aside.display(),
+            done.last_good_seq
+        )),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn verify(journal: &Journal, checkpoint: Option<&Path>) -> Result<Verification> {

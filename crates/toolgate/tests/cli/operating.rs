@@ -163,3 +163,34 @@ fn a_clock_that_went_back_does_not_bring_back_what_has_expired() {
     let made = run(&["tokens", "add", "--name", "ci2", "--expires", "1h", "--json"]).json();
     assert!(made["expires_at"].as_str().unwrap() < expires.as_str(), "{made} {expires}");
 }
+
+#[test]
+fn nothing_runs_on_a_damaged_journal_until_it_is_repaired() {
+    let machine = Machine::new();
+    let write = json!({"path": "a.txt", "content": "x"}).to_string();
+    let call = || machine.run(&["call", "write", &write]);
+    assert_eq!(call().code, 0);
+    let journal = machine.path("data/toolgate/journal.db");
+    for suffix in ["-wal", "-shm"] {
+        drop(fs::remove_file(machine.path(&format!("data/toolgate/journal.db{suffix}"))));
+    }
+    fs::write(&journal, "no database at all".repeat(500)).unwrap();
+    fs::remove_file(machine.path("workspace/a.txt")).unwrap();
+    for args in [&["call", "write", &write][..], &["serve"], &["audit", "verify"]] {
+        let ran = machine.run(args);
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains("journal.db"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains("toolgate audit repair"), "{args:?}: {ran:?}");
+    }
+    assert_eq!(machine.content("a.txt"), None);
+    let doctor = machine.run(&["doctor"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("toolgate audit repair"), "{doctor:?}");
+    assert_eq!(machine.run(&["emergency", "stop"]).code, 0);
+    assert_eq!(machine.run(&["emergency", "resume"]).code, 0);
+    let repaired = machine.run(&["audit", "repair", "--json"]);
+    assert_eq!(repaired.code, 0, "{repaired:?}");
+    let set_aside = repaired.json()["set_aside"].as_str().unwrap().to_owned();
+    assert!(fs::exists(set_aside).unwrap());
+    assert_eq!(call().code, 0);
+    assert_eq!(machine.run(&["audit", "verify"]).code, 0);
+}
