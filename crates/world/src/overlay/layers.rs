@@ -9,7 +9,7 @@ use rustix::{
     },
     io::Errno,
 };
-use tool::{CallId, ToolError};
+use tool::{CallId, DiskProblem, ToolError};
 
 use super::{
     held::{HeldRun, HeldRuns, NewHeldRun},
@@ -237,6 +237,9 @@ fn spread(folder: &OwnedFd) {
 }
 
 fn impossible(workspace: &Workspace, errno: Errno) -> ToolError {
+    if let Some(problem) = DiskProblem::of(&errno.into(), Some(workspace.root.path())) {
+        return ToolError::failed_by(problem.to_string(), errno);
+    }
     let root = workspace.root.path().display();
     let message = format!(
         "there is no room for an overlay of `{root}`: the data folder is on another file system, and \
