@@ -82,25 +82,24 @@ impl StoreError {
 
     /// Names the file that is malformed, and what to do about it.
     pub(crate) fn in_file(self, path: impl Into<PathBuf>, hint: &'static str) -> Self {
-        match self {
-            Self::Malformed(problem) => Self::Damaged { path: path.into(), problem, hint },
-            Self::Group(error) => match &*error {
-                Self::Malformed(problem) => {
-                    Self::Damaged { path: path.into(), problem: problem.clone(), hint }
-                }
-                _ => Self::Group(error),
-            },
-            other => other,
+        match self.malformed() {
+            Some(problem) => Self::Damaged { path: path.into(), problem: problem.to_owned(), hint },
+            None => self,
         }
     }
 
     /// Whether a file is damaged, so that nothing more should be written to it.
     pub fn is_damage(&self) -> bool {
-        match self {
-            Self::Damaged { .. } | Self::Malformed(_) => true,
-            Self::Group(error) => error.is_damage(),
-            _ => false,
-        }
+        matches!(self.first(), Self::Damaged { .. } | Self::Malformed(_))
+    }
+
+    fn malformed(&self) -> Option<&str> {
+        if let Self::Malformed(problem) = self.first() { Some(problem) } else { None }
+    }
+
+    /// The error of the group, if it is one of a group.
+    fn first(&self) -> &Self {
+        if let Self::Group(error) = self { error.first() } else { self }
     }
 
     /// Whether somebody else is writing, so that trying again will help.
@@ -152,10 +151,8 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        let code = match &error {
-            sqlx::Error::Database(failure) => failure.code().and_then(|code| code.parse().ok()),
-            _ => None,
-        };
+        let failure = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+        let code = failure.and_then(|code| code.parse().ok());
         let explained = SqliteFailure::of(code.unwrap_or(0)).explain(|| error.to_string());
         explained.unwrap_or(Self::Db(error))
     }
@@ -169,11 +166,7 @@ impl From<StoreError> for ToolError {
             return Self::failed(error.to_string());
         }
         if error.is_damage() {
-            let message = match &error {
-                StoreError::Group(shared) => shared.to_string(),
-                other => other.to_string(),
-            };
-            return Self::failed_by(message, error);
+            return Self::failed_by(error.first().to_string(), error);
         }
         Self::internal(error)
     }

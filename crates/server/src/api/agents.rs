@@ -104,7 +104,10 @@ impl Endpoint for Show {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Json<AgentDetails>, NoAgent> {
         let id = given.path;
-        let internal = |Nothing::Internal(problem)| NoAgent::Internal(problem);
+        let internal = |failure| match failure {
+            Nothing::Internal(problem) => NoAgent::Internal(problem),
+            Nothing::Stuck(message) => NoAgent::Stuck(message),
+        };
         let all = list(&asked).await.map_err(internal)?.agents;
         let found = all.into_iter().find(|agent| agent.id == id);
         let Some(agent) = found else {

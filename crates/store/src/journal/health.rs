@@ -31,13 +31,15 @@ pub(super) fn check(conn: &Connection, data: &Path) -> Result<(), StoreError> {
 pub(super) fn note(data: &Path, error: StoreError) -> StoreError {
     let error = error.in_file(setup::file(data), HINT);
     if let StoreError::Damaged { problem, .. } = &error {
-        tracing::error!(problem, "the journal is damaged");
-        let written = private_file(&marker(data)).map(|_| fs::write(marker(data), problem));
-        if let Err(error) = written {
-            tracing::warn!(%error, "cannot remember that the journal is damaged");
-        }
+        remember(data, problem);
     }
     error
+}
+
+fn remember(data: &Path, problem: &str) {
+    let marker = marker(data);
+    let written = private_file(&marker).map(|_| fs::write(&marker, problem));
+    tracing::error!(problem, ?written, "the journal is damaged");
 }
 
 /// There while the journal is known to be damaged.

@@ -10,6 +10,9 @@ use crate::helper::{Setup, intent_with, outcome};
 
 const PAGE: u64 = 4096;
 
+/// What happens to a file, and its name.
+type Damage = (&'static str, fn(&Path));
+
 /// A journal with some calls, all of it in the one file.
 fn written(calls: usize, bytes: usize) -> Setup {
     let setup = Setup::new();
@@ -46,8 +49,8 @@ fn open(setup: &Setup) -> Result<Journal, StoreError> {
 
 #[test]
 fn a_damaged_journal_is_refused_until_it_is_repaired() {
-    let damages: [(&str, fn(&Path)); 5] = [
-        ("a page in the middle", |path| zero(path, 20..21)),
+    let damages: [Damage; 5] = [
+        ("a page in the middle", |path| zero(path, [20].into_iter())),
         ("the last page", |path| {
             let pages = fs::metadata(path).unwrap().len() / PAGE;
             zero(path, pages - 1..pages);
@@ -85,7 +88,7 @@ fn a_damaged_journal_is_refused_until_it_is_repaired() {
 
 #[test]
 fn damage_of_a_large_journal_is_found_without_reading_all_of_it() {
-    let damages: [(&str, fn(&Path)); 2] = [
+    let damages: [Damage; 2] = [
         ("a third of the pages", |path| {
             let pages = fs::metadata(path).unwrap().len() / PAGE;
             zero(path, (pages / 3)..(pages / 3 * 2));
@@ -106,7 +109,7 @@ fn damage_that_verify_finds_is_remembered() {
     let setup = written(700, 3_500);
     let journal = open(&setup).unwrap();
     let pages = fs::metadata(file(&setup)).unwrap().len() / PAGE;
-    zero(&file(&setup), (pages / 2)..(pages / 2 + 1));
+    zero(&file(&setup), [pages / 2].into_iter());
     let found = journal.verify(None);
     assert!(found.is_err_and(|error| error.is_damage()));
     drop(journal);
@@ -120,7 +123,8 @@ fn a_journal_in_use_is_not_set_aside() {
     let refused = Journal::repair(&setup.data(), setup.time.clone());
     assert!(matches!(refused, Err(StoreError::JournalInUse)), "{refused:?}");
     drop(journal);
-    let repair = Journal::repair(&setup.data(), setup.time.clone()).unwrap();
+    let data = setup.data();
+    let repair = Journal::repair(&data, setup.time).unwrap();
     assert_eq!(repair.last_good_seq, 2, "one that is whole can be set aside too");
 }
 
