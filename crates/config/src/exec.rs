@@ -134,23 +134,27 @@ pub struct Isolation {
 /// The least a machine must offer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Minimum {
-    /// Isolation, and limits that the kernel counts.
+    /// Whatever it offers, if that is isolation at all. People are told where it is not full.
     #[default]
+    Auto,
+    /// Namespaces, an overlay of the workspace, and limits for all processes together.
     Full,
-    /// Isolation, and limits that are approximate.
+    /// Landlock and seccomp alone; nobody needs to be told.
     Reduced,
 }
 
 impl Minimum {
     /// Every variant.
-    pub const ALL: [Self; 2] = [Self::Full, Self::Reduced];
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Full, Self::Reduced];
 
     /// The names people write, in the same order.
-    pub(crate) const NAMES: &'static [&'static str] = &[Self::Full.name(), Self::Reduced.name()];
+    pub(crate) const NAMES: &'static [&'static str] =
+        &[Self::Auto.name(), Self::Full.name(), Self::Reduced.name()];
 
     /// The name people write.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Full => "full",
             Self::Reduced => "reduced",
         }

@@ -239,8 +239,8 @@ const EXEC: &[Key] = &[
     ),
     key(
         "tools.sandbox.minimum",
-        r#""full""#,
-        "The least isolation a machine must offer. With `reduced`, commands also run where no cgroup is writable, with limits that are approximate.",
+        r#""auto""#,
+        "The least isolation a machine must offer. `auto` takes the best there is, and says so where that is not full. `full` refuses commands where namespaces are forbidden. `reduced` accepts Landlock and seccomp alone without a warning.",
         |c, _| &mut c.tools.isolation.minimum,
     ),
     key(

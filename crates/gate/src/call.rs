@@ -10,7 +10,8 @@ use std::{
 use policy::Decision;
 use serde_json::Value;
 use tool::{
-    CallId, Caller, Effects, Live, Pinned, Place, Plan, Prepared, ToolContext, ToolError, Updates,
+    CallId, Caller, Effects, Isolation, Live, Pinned, Place, Plan, Prepared, ToolContext,
+    ToolError, Updates,
 };
 
 use crate::{
@@ -192,6 +193,8 @@ pub struct Learnt {
     pub approval: Option<String>,
     /// Where it ran.
     pub place: Option<Place>,
+    /// How it was isolated, if it ran a command in the sandbox.
+    pub isolation: Option<Arc<Isolation>>,
     /// Untrusted files it may read.
     pub(crate) suspects: Vec<Suspect>,
 }
@@ -216,6 +219,7 @@ impl Learning {
             decision: None,
             approval: None,
             place: None,
+            isolation: None,
             suspects: Vec::new(),
         };
         Self { started, started_at, learnt: Mutex::new(learnt) }

@@ -37,7 +37,7 @@ pub(crate) async fn check_openly(
     args: &Value,
 ) -> Check {
     let mut check = check(shared, caller, name, args).await;
-    if matches!(check.error, Some(ToolError::NotAvailable(_))) {
+    if matches!(check.error, Some(ToolError::NotAvailable(_) | ToolError::NotWorking { .. })) {
         check.decision = not_available(&shared.view(caller), name);
     }
     check

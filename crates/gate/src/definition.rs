@@ -1,13 +1,13 @@
 //! Whether a tool's definition can be accepted, and whether the tool can work here.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
 use policy::fold;
 use serde_json::Value;
-use tool::{Capabilities, ToolInfo};
+use tool::{Capabilities, Capability, ToolInfo};
 
 use crate::registry::Entry;
 
@@ -147,12 +147,34 @@ pub(crate) fn unavailable(
     found
 }
 
+/// The tools that run commands, or depend on one that does.
+pub(crate) fn run_commands(tools: &Tools, names: &Names) -> HashSet<Arc<str>> {
+    let runs = |entry: &&Arc<Entry>| entry.info().uses.contains(&Capability::Exec);
+    let mut found: HashSet<_> =
+        tools.values().filter(runs).map(|entry| entry.info().name.clone()).collect();
+    loop {
+        let needs = |entry: &&Arc<Entry>| {
+            let depends = &entry.info().depends;
+            let mut needed = depends.iter().filter_map(|name| names.get(&fold(name)));
+            needed.any(|needed| found.contains(&needed.info().name))
+        };
+        let more: Vec<_> = tools.values().filter(needs).map(|it| it.info().name.clone()).collect();
+        let before = found.len();
+        found.extend(more);
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
 fn own_reason(info: &ToolInfo, world: &dyn Capabilities) -> Option<String> {
     let platforms = info.requires.platforms;
     if !platforms.is_empty() && !platforms.contains(&std::env::consts::OS) {
         return Some(format!("it works on {} only", platforms.join(", ")));
     }
-    let capability = info.uses.iter().find_map(|capability| world.missing(*capability));
+    // Whether commands can run is found out when somebody asks for a tool that runs them.
+    let uses = info.uses.iter().filter(|capability| **capability != Capability::Exec);
+    let capability = uses.into_iter().find_map(|capability| world.missing(*capability));
     capability
         .or_else(|| info.requires.programs.iter().find_map(|name| world.missing_program(name)))
 }

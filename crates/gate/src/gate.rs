@@ -338,7 +338,7 @@ impl Gate {
         *changing += 1;
         next.generation = *changing;
         self.shared.settings.store(Arc::new(next));
-        self.shared.registry.changed();
+        self.shared.registry.refresh();
     }
 
     /// Told whenever tools come or go, or the configuration changes.

@@ -10,6 +10,7 @@ pub(crate) fn meta(call: CallId, learning: &Learning, live: &Live) -> Meta {
     Meta {
         duration_ms: u64::try_from(learning.elapsed().as_millis()).unwrap_or(u64::MAX),
         place: learnt.place,
+        isolation: learnt.isolation.clone(),
         effects: learnt.effects,
         changed: live.changed(),
         ..Meta::new(call)

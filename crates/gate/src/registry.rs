@@ -1,7 +1,7 @@
 //! Which tools exist.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -9,7 +9,7 @@ use std::{
 use arc_swap::ArcSwap;
 use policy::fold;
 use tokio::sync::watch;
-use tool::{AnyTool, Capabilities, ToolInfo};
+use tool::{AnyTool, Capabilities, Capability, ToolInfo};
 
 use crate::{
     definition::{self, DefinitionLimits, RegistryError},
@@ -57,6 +57,11 @@ pub struct Snapshot {
     // Names and aliases, as written and folded.
     names: HashMap<String, Arc<Entry>>,
     unavailable: HashMap<Arc<str>, String>,
+    /// Tools that run commands, or depend on one that does.
+    commands: HashSet<Arc<str>>,
+    /// Why no command can run. Trying that out takes milliseconds, so only when somebody asks.
+    no_commands: OnceLock<Option<String>>,
+    world: Option<Arc<dyn Capabilities>>,
 }
 
 impl Snapshot {
@@ -72,7 +77,12 @@ impl Snapshot {
 
     /// Why a tool cannot work here, or `None` if it can.
     pub fn unavailable(&self, name: &str) -> Option<&str> {
-        self.unavailable.get(name).map(String::as_str)
+        if let Some(reason) = self.unavailable.get(name) {
+            return Some(reason);
+        }
+        self.commands.get(name)?;
+        let missing = || self.world.as_ref().and_then(|world| world.missing(Capability::Exec));
+        self.no_commands.get_or_init(missing).as_deref()
     }
 
     /// Grows with every change.
@@ -131,6 +141,13 @@ impl Registry {
         Ok(())
     }
 
+    /// Finds out again what cannot work here: configuration has changed.
+    pub(crate) fn refresh(&self) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = self.snapshot.load();
+        self.replace(old.generation, old.tools.clone(), old.names.clone());
+    }
+
     /// Removes a tool; calls that have it already finish. What depends on it becomes unavailable.
     pub fn remove(&self, name: &str) -> Option<Arc<Entry>> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,7 +166,16 @@ impl Registry {
         names: HashMap<String, Arc<Entry>>,
     ) {
         let unavailable = definition::unavailable(&tools, &names, self.world.as_ref());
-        let snapshot = Snapshot { generation: generation + 1, tools, names, unavailable };
+        let commands = definition::run_commands(&tools, &names);
+        let snapshot = Snapshot {
+            generation: generation + 1,
+            tools,
+            names,
+            unavailable,
+            commands,
+            no_commands: OnceLock::new(),
+            world: Some(self.world.clone()),
+        };
         self.snapshot.store(Arc::new(snapshot));
         self.changed();
     }

@@ -1,7 +1,7 @@
 //! Commands: where they run, whom they reach, and whether they may.
 
 use config::{Access, Ask, Elevated, ExecNetwork, HostPattern, Security, Switch, Tools};
-use tool::{Caller, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
+use tool::{Caller, IsolationLevel, Lasting, Need, Place, Plan, Reach, Run, Step, Terminal};
 
 use crate::{
     Decision, Verdict, is_credential,
@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// Fills in what a call leaves to configuration, before anybody looks at its plan, and how a command
-/// runs without a shell if it is known to be harmless.
-pub fn complete(plan: Plan, tools: &Tools, known: Known<'_>) -> Plan {
+/// runs without a shell if it is known to be harmless. `level` is what the sandbox offers here.
+pub fn complete(plan: Plan, tools: &Tools, known: Known<'_>, level: IsolationLevel) -> Plan {
     let complete = |need: &Need| match need {
-        Need::Run(run) => Need::Run(completed(run, tools, known)),
+        Need::Run(run) => Need::Run(completed(run, tools, known, level)),
         Need::Read(_)
         | Need::Write(_)
         | Need::Fetch(_)
@@ -28,7 +28,7 @@ pub fn complete(plan: Plan, tools: &Tools, known: Known<'_>) -> Plan {
     plan
 }
 
-fn completed(run: &Run, tools: &Tools, known: Known<'_>) -> Run {
+fn completed(run: &Run, tools: &Tools, known: Known<'_>, level: IsolationLevel) -> Run {
     let exec = &tools.exec;
     let place = if run.elevated { Place::Host } else { run.place.unwrap_or(exec.host.value) };
     let run = Run { place: Some(place), ..run.clone() };
@@ -49,7 +49,9 @@ fn completed(run: &Run, tools: &Tools, known: Known<'_>) -> Run {
         Network::Yes(part) if reach != Reach::Nobody => Some(part),
         Network::Yes(_) | Network::No | Network::Unknown => None,
     };
-    Run { reach, steps, doubt, secret: needs.credentials, outgoing, ..run }
+    // A harmless command gets a workspace that it cannot change, also where there is no overlay.
+    let direct = place == Place::Sandbox && level == IsolationLevel::Reduced && steps.is_empty();
+    Run { reach, steps, doubt, secret: needs.credentials, outgoing, direct, ..run }
 }
 
 /// Whom a command reaches in the sandbox. One that is known to stay on this machine reaches nobody, so

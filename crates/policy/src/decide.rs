@@ -259,7 +259,7 @@ fn replaced(plan: &Plan, facts: &Facts) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use config::{HostPattern, Network, Spanned};
-    use tool::{FilePath, Lasting, PathFact, Place, Terminal, ToolError};
+    use tool::{FilePath, IsolationLevel, Lasting, PathFact, Place, Terminal, ToolError};
 
     use super::*;
 
@@ -376,7 +376,7 @@ mod tests {
             ),
         ] {
             let plan = [Need::Run(Run::new(line))].into();
-            let plan = crate::complete(plan, &tools, list.known(&find));
+            let plan = crate::complete(plan, &tools, list.known(&find), IsolationLevel::Full);
             let untrusted = Untrusted { sources, followed: &[], hosts: &[] };
             let situation = Situation { tools: &tools, urls: &urls, caller: &caller, untrusted };
             let Decision { rule, reason, .. } = decide(situation, &plan, &Facts::default());
@@ -404,7 +404,7 @@ mod tests {
         let find = |name: &str| (name != "tree").then(|| format!("/usr/bin/{name}"));
         let list = crate::shell::SafeList::new(&tools.exec);
         let plan = [Need::Run(run.clone())].into();
-        let plan = crate::complete(plan, &tools, list.known(&find));
+        let plan = crate::complete(plan, &tools, list.known(&find), IsolationLevel::Full);
         let (urls, caller) = (UrlRules::default(), Caller::owner("main"));
         let untrusted = Untrusted::default();
         let situation = Situation { tools: &tools, urls: &urls, caller: &caller, untrusted };
@@ -515,10 +515,11 @@ mod tests {
             let list = crate::shell::SafeList::new(&tools.exec);
             let find = |name: &str| Some(format!("/usr/bin/{name}"));
             let plan = [Need::Run(Run::new(line))].into();
-            let plan = crate::complete(plan, &tools, list.known(&find));
+            let plan = crate::complete(plan, &tools, list.known(&find), IsolationLevel::Full);
             assert_eq!(plan.command().unwrap().effect(), expected, "{config} {line}");
             // What was completed stays as it is.
-            let again = crate::complete(plan.clone(), &tools, list.known(&find));
+            let again =
+                crate::complete(plan.clone(), &tools, list.known(&find), IsolationLevel::Full);
             assert_eq!(again, plan, "{config} {line}");
         }
     }

@@ -1,6 +1,6 @@
 //! The sandbox where there is none: it says so instead of pretending.
 
-use crate::{HostJob, Job, Report, SandboxError, SandboxSettings, SandboxStats};
+use crate::{HostJob, Job, Level, Limits, Report, SandboxError, SandboxSettings, SandboxStats};
 
 /// There is nothing to start here.
 pub fn init() {}
@@ -27,6 +27,16 @@ impl Sandbox {
     /// There is nothing to report.
     #[expect(clippy::unused_async, reason = "as on Linux")]
     pub async fn report(&self) -> Result<&Report, SandboxError> {
+        Err(SandboxError::Unsupported)
+    }
+
+    /// There is nothing to report.
+    pub fn report_now(&self) -> Result<&Report, SandboxError> {
+        Err(SandboxError::Unsupported)
+    }
+
+    /// Refuses.
+    pub fn check(&self, _: Level, _: &Limits) -> Result<(), SandboxError> {
         Err(SandboxError::Unsupported)
     }
 

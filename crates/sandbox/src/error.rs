@@ -16,9 +16,20 @@ pub enum SandboxError {
     Unsupported,
     #[error("{0}")]
     Invalid(String),
-    /// The reason is for the operator, not for a model.
-    #[error("this machine offers {found} isolation, and {minimum} isolation is the least allowed")]
+    #[error(
+        "this machine offers {found} isolation, and {minimum} isolation is the least allowed \
+         (`tools.sandbox.minimum`): {why}"
+    )]
     TooWeak { found: Level, minimum: Level, why: String },
+    #[error("commands cannot be isolated here: {0}")]
+    NoIsolation(String),
+    #[error(
+        "a limit of processor time (`tools.sandbox.cpu_percent`) needs a writable cgroup, and none \
+         is: {0}"
+    )]
+    NoProcessorLimit(String),
+    #[error("{0}")]
+    NotHere(String),
     #[error("cannot open `{}` for the sandbox: {source}", path.display())]
     Source { path: PathBuf, source: io::Error },
     #[error("the sandbox could not be set up, so nothing ran: {step}: {source}")]

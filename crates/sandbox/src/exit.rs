@@ -30,6 +30,8 @@ pub enum EndedBy {
     Killed,
     /// It used more memory than it may.
     Memory,
+    /// It had more processes and threads than it may.
+    Processes,
     /// It wrote more than it may.
     Written,
 }

@@ -1,13 +1,16 @@
 //! What a machine offers, tried out and explained.
 
-use std::io;
+use std::{fs, io, path::Path, thread, time::Duration};
 
 use crate::{
-    Feature, Found, Level, Report, SandboxError,
+    Feature, Found, IsolationMode, IsolationWalls, Level, LimitKeeper, Report, SandboxError,
+    confined::{self, LEAST_ABI},
     id_map::IdMaps,
     parked::{Kind, Parked},
     pool::Pool,
+    scope,
     source::try_mapping,
+    sys,
     wire::{Answer, Order, Tried},
 };
 
@@ -61,35 +64,112 @@ pub(crate) const FEATURES: &[(&str, &str, &str)] = &[
     ),
     ("pidfd", "no wrong process is ever killed", "use Linux 5.3 or newer"),
     ("close_range", "no descriptor leaks into a command", "use Linux 5.9 or newer"),
+    (
+        PROCESS_LIMITS,
+        "processes of one command are limited without a cgroup",
+        "use Linux 5.14 or newer, or make a cgroup writable",
+    ),
 ];
+
+const PROCESS_LIMITS: &str = "process limits";
+
+/// Without namespaces these hold a command, and all of them are needed.
+const WITHOUT_NAMESPACES: &[&str] = &["Landlock", "seccomp", "pidfd", "close_range"];
 
 const NAMESPACE: &str = "use a kernel built with namespaces, and see user namespaces";
 
-const CGROUPS: (&str, &str, &str) = (
-    "cgroups",
-    "memory and processes of a whole tree are counted by the kernel",
-    "run it as a user service or with: systemd-run --user --scope -p Delegate=yes; or set \
-     tools.sandbox.minimum = \"reduced\"",
-);
+const CGROUPS: (&str, &str, &str) =
+    ("cgroups", "memory and processes of a whole tree are counted by the kernel", SCOPE_COMMAND);
 
-/// Tries everything out.
-pub(crate) async fn report(pool: &Pool, maps: Option<&IdMaps>) -> Result<Report, SandboxError> {
+const SCOPE_COMMAND: &str = "systemd-run --user --scope -p Delegate=yes toolgate …";
+
+/// Tries everything out. Blocks for some milliseconds.
+pub(crate) fn report(pool: &Pool, maps: Option<&IdMaps>) -> Result<Report, SandboxError> {
+    let limits = pool.keeper_of_limits();
+    let mut tried = probe(pool)?;
+    tried.push(id_mapped(maps));
+    if limits == LimitKeeper::Cgroup {
+        let note = "a cgroup limits them".to_owned();
+        tried.retain(|tried| tried.name != PROCESS_LIMITS);
+        tried.push(Tried { name: PROCESS_LIMITS.to_owned(), errno: Some(0), note });
+    }
+    let mut features: Vec<_> = FEATURES.iter().map(|known| feature(*known, &tried)).collect();
+    let works = |feature: &Feature| !matches!(feature.found, Found::No { .. });
+    let needed = |feature: &Feature| WITHOUT_NAMESPACES.contains(&feature.name.as_str());
+    let abi = sys::landlock_abi().unwrap_or(0);
+    let (walls, level) = if features.iter().all(works) {
+        (Some(IsolationWalls::Namespaces), Level::Full)
+    } else if abi >= LEAST_ABI && features.iter().filter(|it| needed(it)).all(works) {
+        (Some(IsolationWalls::Landlock), Level::Reduced)
+    } else {
+        (None, Level::None)
+    };
+    let mode = walls.map(|walls| IsolationMode { walls, limits });
+    features.push(cgroups(pool));
+    Ok(Report { level, mode, lacks: lacks(mode, abi), fix: fix(mode), features })
+}
+
+/// What commands lack of namespaces and a cgroup.
+fn lacks(mode: Option<IsolationMode>, abi: u32) -> Vec<String> {
+    let Some(IsolationMode { walls, limits }) = mode else { return Vec::new() };
+    let mut lacks = match walls {
+        IsolationWalls::Namespaces => Vec::new(),
+        IsolationWalls::Landlock => confined::lacks(abi),
+    };
+    if limits == LimitKeeper::Watching {
+        let watched = "a cgroup: memory is watched, and may exceed its limit for a moment; memfd and \
+                       System V shared memory are refused";
+        lacks.push(watched.to_owned());
+    }
+    lacks
+}
+
+/// The one command that gives better isolation.
+fn fix(mode: Option<IsolationMode>) -> Option<String> {
+    match mode {
+        Some(IsolationMode { walls: IsolationWalls::Namespaces, limits }) => {
+            let helps = limits == LimitKeeper::Watching && scope::has_user_manager();
+            helps.then(|| SCOPE_COMMAND.to_owned())
+        }
+        Some(IsolationMode { walls: IsolationWalls::Landlock, .. }) | None => namespaces_fix(),
+    }
+}
+
+/// What lets a user make namespaces, by what forbids it.
+fn namespaces_fix() -> Option<String> {
+    let is = |file: &str, value: &str| {
+        fs::read_to_string(Path::new("/proc/sys").join(file)).is_ok_and(|now| now.trim() == value)
+    };
+    for (file, forbids, allows) in [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
+        ("kernel/unprivileged_userns_clone", "0", "1"),
+        ("user/max_user_namespaces", "0", "15000"),
+    ] {
+        if is(file, forbids) {
+            return Some(format!("sudo sysctl -w {}={allows}", file.replace('/', ".")));
+        }
+    }
+    let in_container =
+        ["/.dockerenv", "/run/.containerenv"].iter().any(|it| Path::new(it).exists());
+    in_container.then(|| {
+        "start the container with --security-opt seccomp=unconfined --security-opt \
+         apparmor=unconfined --security-opt systempaths=unconfined"
+            .to_owned()
+    })
+}
+
+fn probe(pool: &Pool) -> Result<Vec<Tried>, SandboxError> {
     let parked = Parked::spawn(None, Kind::Networked).map_err(SandboxError::Launcher)?;
     let asked = parked.order(&Order::Probe(pool.identity), &[]);
-    let answer = match asked {
-        Ok(()) => parked.answer().await,
-        Err(error) => Err(error),
-    };
-    pool.bury(parked);
-    let Some((Answer::Probed(mut tried), _)) = answer.map_err(SandboxError::Launcher)? else {
-        return Err(SandboxError::LauncherDied);
-    };
-    tried.push(id_mapped(maps));
-    let mut features: Vec<_> = FEATURES.iter().map(|known| feature(*known, &tried)).collect();
-    let complete = !features.iter().any(|feature| matches!(feature.found, Found::No { .. }));
-    features.push(cgroups(pool));
-    let level = if complete { pool.level() } else { Level::None };
-    Ok(Report { level, features })
+    let answer = asked.and_then(|()| parked.answer_blocking());
+    let mut leaving = parked.let_go();
+    while !leaving.is_gone() {
+        thread::sleep(Duration::from_micros(500));
+    }
+    match answer.map_err(SandboxError::Launcher)? {
+        Some((Answer::Probed(tried), _)) => Ok(tried),
+        _ => Err(SandboxError::LauncherDied),
+    }
 }
 
 /// Only root needs them.
@@ -117,7 +197,7 @@ fn feature((name, purpose, fix): (&str, &str, &str), tried: &[Tried]) -> Feature
 
 fn cgroups(pool: &Pool) -> Feature {
     let (name, purpose, fix) = CGROUPS;
-    let found = match &pool.bases {
+    let found = match pool.bases() {
         Ok(bases) => Found::Yes(bases.describe()),
         Err(reason) => Found::No { reason: reason.clone(), fix: fix.to_owned() },
     };

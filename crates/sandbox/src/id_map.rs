@@ -46,7 +46,8 @@ impl IdMaps {
         let made = (|| {
             holder.order(&Order::Hold, &[])?;
             let Some((Answer::Ready, _)) = holder.answer_blocking()? else {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+                let reason = "no user namespace can be made for its owner";
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
             };
             let proc = format!("/proc/{}", holder.pid());
             fs::write(format!("{proc}/uid_map"), format!("{uid} {} 1", self.to))?;

@@ -27,7 +27,7 @@ pub fn init() {
 }
 
 /// Whether [`init`] was called, so that commands can be started.
-pub fn was_called() -> bool {
+pub(crate) fn was_called() -> bool {
     CALLED.load(Ordering::Relaxed)
 }
 

@@ -79,8 +79,7 @@ impl Job {
 /// One command on the host itself: it is who we are, and sees and can do what we can.
 ///
 /// What it starts ends with it, also what has detached itself. Nothing is added to its environment.
-/// Where no cgroup is writable memory is looked at from time to time, and the number of processes is
-/// limited together with the user's others; root's is not.
+/// Where no cgroup is writable, memory and processes are watched.
 #[derive(Debug)]
 pub struct HostJob {
     /// The program and its arguments. A name without a slash is looked up in the `PATH` of `env`.

@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 pub enum Level {
     /// Not at all: something that nothing can stand in for is missing.
     None,
-    /// Isolated entirely, but limits are approximate: no cgroup is writable, so memory is bounded by
-    /// few processes with a small address space each.
+    /// Landlock and seccomp alone: a command shares the host's namespaces, and there is no overlay.
     Reduced,
-    /// Isolated entirely, and the kernel counts memory and processes of the whole tree.
+    /// In namespaces of its own, with limits on the memory and the processes of the whole tree.
     Full,
 }
 

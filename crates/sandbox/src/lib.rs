@@ -10,6 +10,9 @@
 //! gives up every right, and starts the command. When the command ends the first process does, and
 //! the kernel kills what is left.
 //!
+//! Where namespaces are forbidden, a launcher on the host starts the command behind Landlock and seccomp
+//! alone. [`Sandbox::report`] says which of the two it is, and what is missing.
+//!
 //! A [`HostJob`] is for commands that are not to be isolated. A launcher of its own stays on the host,
 //! starts the command, and adopts what it leaves behind; when the command ends, it kills all of that.
 //!
@@ -19,6 +22,7 @@ mod error;
 mod exit;
 mod level;
 mod limits;
+mod mode;
 mod report;
 mod settings;
 mod stats;
@@ -30,6 +34,8 @@ mod ancestry;
 mod cgroup;
 #[cfg(target_os = "linux")]
 mod channel;
+#[cfg(target_os = "linux")]
+mod confined;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
@@ -54,7 +60,11 @@ mod pool;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
+mod rights;
+#[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod scope;
 #[cfg(target_os = "linux")]
 mod source;
 #[cfg(target_os = "linux")]
@@ -73,7 +83,7 @@ pub use self::elsewhere::{Process, Sandbox, descends_from_command, init};
 #[cfg(target_os = "linux")]
 pub use self::{
     ancestry::descends_from_command,
-    init::{init, was_called as is_initialised},
+    init::init,
     process::Process,
     sandbox::Sandbox,
     stdio::{Input, Output},
@@ -85,6 +95,7 @@ pub use self::{
     job::{Access, Bind, Changes, Home, HostJob, Job, Network, Scratch, Source, Stdio, Workspace},
     level::Level,
     limits::Limits,
+    mode::{IsolationMode, IsolationWalls, LimitKeeper},
     report::{Feature, Found, Report},
     settings::{Cgroups, SandboxSettings},
     stats::SandboxStats,

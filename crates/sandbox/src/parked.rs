@@ -102,7 +102,7 @@ impl Parked {
         let limited = match &mut self.group {
             Some(group) => group.limit(limits),
             None if limits.cpu_percent.is_none() => Ok(()),
-            // Asked for and not possible is not the same as not asked for.
+            // Was refused before, with a better reason.
             None => Err(io::ErrorKind::Unsupported.into()),
         };
         let step = "set the limits of the cgroup".to_owned();

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::Sender,
     },
@@ -13,10 +13,11 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    Cgroups, Level, SandboxError, SandboxSettings, SandboxStats,
+    Cgroups, LimitKeeper, SandboxError, SandboxSettings, SandboxStats,
     cgroup::Bases,
     keeper::{self, Recipe, Task},
     parked::{Kind, Parked},
+    scope,
     wire::{Identity, SetUp},
 };
 
@@ -29,8 +30,9 @@ const MOST_CALLS: u32 = 10_000;
 pub(crate) struct Pool {
     pub(crate) settings: SandboxSettings,
     pub(crate) identity: Identity,
-    /// Where limits are counted, or why they are not.
-    pub(crate) bases: Result<Bases, String>,
+    /// Where limits can be counted without asking for a scope, or why they cannot.
+    found: Result<Bases, String>,
+    bases: OnceLock<Result<Bases, String>>,
     idle: Arc<Idle>,
     running: AtomicUsize,
     jobs: AtomicU64,
@@ -94,14 +96,16 @@ impl Drop for Lease<'_> {
 
 impl Pool {
     pub(crate) fn new(settings: SandboxSettings, identity: Identity) -> Self {
-        let bases = match settings.cgroups {
+        // Also removes what processes have left behind that were killed.
+        let found = match settings.cgroups {
             Cgroups::Used => Bases::find(),
             Cgroups::Unused => Err("they are switched off by configuration".to_owned()),
         };
         Self {
             settings,
             identity,
-            bases,
+            found,
+            bases: OnceLock::new(),
             idle: Arc::default(),
             running: AtomicUsize::new(0),
             jobs: AtomicU64::new(0),
@@ -109,8 +113,20 @@ impl Pool {
         }
     }
 
-    pub(crate) fn level(&self) -> Level {
-        if self.bases.is_ok() { Level::Full } else { Level::Reduced }
+    /// Where limits are counted, or why they are not. The first time it may ask systemd for a scope,
+    /// which blocks.
+    pub(crate) fn bases(&self) -> &Result<Bases, String> {
+        self.bases.get_or_init(|| match (&self.found, self.settings.cgroups) {
+            (Err(reason), Cgroups::Used) => {
+                scope::enter().map_err(|why| format!("{reason}; {why}"))?;
+                Bases::find()
+            }
+            (found, _) => found.clone(),
+        })
+    }
+
+    pub(crate) fn keeper_of_limits(&self) -> LimitKeeper {
+        if self.bases().is_ok() { LimitKeeper::Cgroup } else { LimitKeeper::Watching }
     }
 
     pub(crate) fn slot(self: &Arc<Self>) -> Result<Slot, SandboxError> {
@@ -194,11 +210,11 @@ impl Pool {
         let mut keeper = self.keeper();
         if matches!(*keeper, Keeper::NotYet) {
             let recipe = Recipe {
-                bases: self.bases.as_ref().ok().cloned(),
+                bases: self.bases().as_ref().ok().cloned(),
                 set_up: SetUp {
                     identity: self.identity,
                     host_network: false,
-                    rationed: self.bases.is_err(),
+                    watched: self.bases().is_err(),
                     system: self.settings.system.clone(),
                 },
                 parked: self.settings.parked,

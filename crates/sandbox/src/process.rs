@@ -166,6 +166,7 @@ impl Process {
         let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
         let ended_by = match over {
             Some(Over::Memory) => EndedBy::Memory,
+            Some(Over::Processes) => EndedBy::Processes,
             Some(Over::Written) => EndedBy::Written,
             None if killed && self.exited.is_none() => EndedBy::Killed,
             None if signal == Some(libc::SIGKILL) && memory_kills > 0 => EndedBy::Memory,

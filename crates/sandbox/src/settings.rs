@@ -14,7 +14,7 @@ pub struct SandboxSettings {
     pub parked: usize,
     /// How many commands may run at the same time.
     pub max_running: usize,
-    /// Whether cgroups are used; without them the level is `Reduced`.
+    /// Whether cgroups are used; without them memory and processes are watched.
     pub cgroups: Cgroups,
 }
 

@@ -7,16 +7,17 @@ use std::{
 };
 
 use crate::{
-    Home, HostJob, Job, Level, Limits, Network, SandboxError, Stdio,
+    Home, HostJob, Job, LimitKeeper, Limits, Network, SandboxError, Stdio,
     channel::MOST_DESCRIPTORS,
     furniture::Furniture,
     id_map::IdMaps,
-    limits::Rationed,
     stdio::Ends,
     wire::{Ceiling, Console, HostSpec, Order, Program, Spec},
 };
 
 const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+/// The first process of a namespace is one of those that are counted in it.
+const FIRST_PROCESS: u64 = 1;
 
 /// What a launcher is told, the descriptors that go along, and our ends of the pipes.
 pub(crate) struct Ready {
@@ -26,7 +27,11 @@ pub(crate) struct Ready {
 }
 
 /// Opens everything a job names. `maps` are there if we are root.
-pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Ready, SandboxError> {
+pub(crate) fn ready(
+    job: Job,
+    maps: Option<&IdMaps>,
+    keeper: LimitKeeper,
+) -> Result<Ready, SandboxError> {
     let Job {
         argv,
         file,
@@ -46,9 +51,8 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
         minimum: _,
     } = job;
     let program = program(&argv, file, &env)?;
-    let most_memory = most_memory(&limits, level);
     let home_path = home.as_ref().map(|home| inside(&home.target)).transpose()?;
-    let mut furniture = Furniture::new(maps, most_memory);
+    let mut furniture = Furniture::new(maps, limits.memory_bytes);
     furniture.scratch(Path::new("/tmp"), temp)?;
     if let Some(Home { target, scratch }) = home {
         furniture.scratch(&target, scratch)?;
@@ -81,26 +85,24 @@ pub(crate) fn ready(job: Job, maps: Option<&IdMaps>, level: Level) -> Result<Rea
             Network::None | Network::Host => None,
             Network::Proxied { port } => Some(port),
         },
-        limits: ceiling(&limits, level),
+        limits: ceiling(&limits, keeper, FIRST_PROCESS),
         stdio,
     };
     Ok(Ready { order: Order::Run(Box::new(spec)), fds, ends })
 }
 
 /// The same for a command on the host.
-pub(crate) fn ready_on_host(job: HostJob, level: Level) -> Result<Ready, SandboxError> {
+pub(crate) fn ready_on_host(job: HostJob, keeper: LimitKeeper) -> Result<Ready, SandboxError> {
     let HostJob { argv, file, cwd, env, limits, stdio } = job;
     let program = program(&argv, file, &env)?;
     let mut fds = vec![cwd];
     let (stdio, ends) = console(stdio, &mut fds)?;
-    // Few processes with little address space each would be those of the user, not of the command.
-    let processes = (level != Level::Full).then_some(limits.processes.into());
-    let limits = Ceiling { rationed: None, ..ceiling(&limits, level) };
-    let spec = HostSpec { program, limits, processes, stdio };
+    let limits = ceiling(&limits, keeper, 0);
+    let spec = HostSpec { program, limits, confinement: None, stdio };
     Ok(Ready { order: Order::RunOnHost(Box::new(spec)), fds, ends })
 }
 
-fn program(
+pub(crate) fn program(
     argv: &[OsString],
     file: Option<PathBuf>,
     env: &[(OsString, OsString)],
@@ -119,31 +121,23 @@ fn program(
     })
 }
 
-/// How much may lie in a folder in memory. Where memory is counted that counts too; elsewhere it
-/// must be little.
-fn most_memory(limits: &Limits, level: Level) -> u64 {
-    match level {
-        Level::Full => limits.memory_bytes,
-        Level::Reduced | Level::None => limits.memory_bytes / 4,
-    }
-}
-
-fn ceiling(limits: &Limits, level: Level) -> Ceiling {
-    let rationed = || {
-        let Rationed { processes, address_space } = Rationed::new(limits);
-        (processes.into(), address_space)
-    };
+/// The limits as the launcher applies them. `ours` are processes of our own that count as well.
+pub(crate) fn ceiling(limits: &Limits, keeper: LimitKeeper, ours: u64) -> Ceiling {
+    let watched = keeper == LimitKeeper::Watching;
     Ceiling {
         open_files: limits.open_files.into(),
         file_bytes: limits.file_bytes,
         written_bytes: limits.written_bytes,
-        shared_bytes: most_memory(limits, level) / 2,
-        memory: (level != Level::Full).then_some(limits.memory_bytes),
-        rationed: (level != Level::Full).then(rationed),
+        shared_bytes: limits.memory_bytes / 2,
+        memory: watched.then_some(limits.memory_bytes),
+        processes: watched.then_some(u64::from(limits.processes) + ours),
     }
 }
 
-fn console(stdio: Stdio, fds: &mut Vec<OwnedFd>) -> Result<(Console, Ends), SandboxError> {
+pub(crate) fn console(
+    stdio: Stdio,
+    fds: &mut Vec<OwnedFd>,
+) -> Result<(Console, Ends), SandboxError> {
     let (theirs, ends) = match stdio {
         Stdio::Pty { rows, cols } => return Ok((Console::Pty { rows, cols }, Ends::default())),
         Stdio::Given { stdin, stdout, stderr } => ([stdin, stdout, stderr], Ends::default()),

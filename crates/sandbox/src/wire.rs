@@ -59,7 +59,8 @@ pub(crate) struct Identity {
 pub(crate) struct SetUp {
     pub(crate) identity: Identity,
     pub(crate) host_network: bool,
-    pub(crate) rationed: bool,
+    /// Whether the first process watches memory, because no cgroup counts it.
+    pub(crate) watched: bool,
     pub(crate) system: Vec<PathBuf>,
 }
 
@@ -85,9 +86,32 @@ pub(crate) struct Spec {
 pub(crate) struct HostSpec {
     pub(crate) program: Program,
     pub(crate) limits: Ceiling,
-    /// How many processes and threads it may have, where the kernel counts only those of a user.
-    pub(crate) processes: Option<u64>,
+    /// Landlock and seccomp around the command, where there are no namespaces.
+    pub(crate) confinement: Option<Confinement>,
     pub(crate) stdio: Console,
+}
+
+/// What holds a command that shares the host's namespaces.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Confinement {
+    /// The place of the Landlock ruleset among the descriptors.
+    pub(crate) rules: usize,
+    pub(crate) sockets: Sockets,
+    /// Places of the writable folders among the descriptors, for counting what is written.
+    pub(crate) writable: Vec<usize>,
+}
+
+/// Which sockets a command may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Sockets {
+    /// Those of a network namespace of its own.
+    Namespaced,
+    /// Unix sockets that connect to nothing.
+    Unconnected,
+    /// TCP, and Landlock says to which port.
+    Proxied,
+    /// TCP and UDP.
+    Open,
 }
 
 /// What is executed, and where it is looked for.
@@ -145,10 +169,10 @@ pub(crate) struct Ceiling {
     pub(crate) file_bytes: u64,
     pub(crate) written_bytes: u64,
     pub(crate) shared_bytes: u64,
-    /// Most memory of the whole tree, where the kernel does not count it.
+    /// Most memory of the whole tree, where no cgroup counts it.
     pub(crate) memory: Option<u64>,
-    /// Processes, and address space of each, where that is what keeps memory small.
-    pub(crate) rationed: Option<(u64, u64)>,
+    /// Most processes and threads of the whole tree, where no cgroup counts them.
+    pub(crate) processes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -179,6 +203,7 @@ pub(crate) struct Exited {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Over {
     Memory,
+    Processes,
     Written,
 }
 

@@ -130,7 +130,7 @@ impl Metrics {
 const fn stage(error: &ToolError) -> &'static str {
     match error {
         ToolError::Denied { stage, .. } => stage,
-        ToolError::NotAvailable(_) => "resolve",
+        ToolError::NotAvailable(_) | ToolError::NotWorking { .. } => "resolve",
         ToolError::Invalid { .. } => "validate",
         ToolError::RateLimited { .. } => "rate",
         ToolError::TimedOut(_)

@@ -5,7 +5,9 @@ use std::{fmt, str::FromStr, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactStore, Caller, Clock, Disk, Exec, Net, OwnData, ToolError, nearest};
+use crate::{
+    ArtifactStore, Caller, Clock, Disk, Exec, Isolation, Net, OwnData, ToolError, nearest,
+};
 
 /// A part of the world that a person can grant to an agent or withhold.
 #[derive(
@@ -85,6 +87,11 @@ pub trait Capabilities: OwnData {
     fn artifacts(&self) -> Arc<dyn ArtifactStore>;
     /// The time.
     fn clock(&self) -> Arc<dyn Clock>;
+    /// How the sandbox isolates commands here; `None` where there is no sandbox. The first time it may
+    /// block for some milliseconds.
+    fn isolation(&self) -> Option<Arc<Isolation>> {
+        None
+    }
     /// Why `capability` cannot be had here, or `None` if it can.
     fn missing(&self, capability: Capability) -> Option<String>;
     /// Why `program` cannot be used here, or `None` if it can.

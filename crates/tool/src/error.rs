@@ -43,6 +43,9 @@ impl fmt::Display for Problem {
 pub enum ToolError {
     #[error("Tool `{0}` is not available")]
     NotAvailable(String),
+    /// The caller's own tool, which cannot work on this machine.
+    #[error("Tool `{tool}` is not available: {reason}")]
+    NotWorking { tool: String, reason: String },
     #[error("invalid arguments for `{tool}`: {}", Listed(problems))]
     Invalid { tool: String, problems: Vec<Problem> },
     #[error("{reason}")]
@@ -165,6 +168,7 @@ impl ToolError {
                 json!({ "path": path, "bytes": bytes, "max_bytes": max_bytes })
             }
             Self::NotAvailable(_)
+            | Self::NotWorking { .. }
             | Self::Cancelled
             | Self::Interrupted
             | Self::Network { .. }
@@ -181,6 +185,7 @@ impl ToolError {
             }
             Self::Internal(source) => Some(source),
             Self::NotAvailable(_)
+            | Self::NotWorking { .. }
             | Self::Invalid { .. }
             | Self::Denied { .. }
             | Self::RateLimited { .. }
@@ -208,6 +213,7 @@ impl ToolError {
         };
         match self {
             Self::NotAvailable(name) => Self::NotAvailable(f(&name)),
+            Self::NotWorking { tool, reason } => Self::NotWorking { tool, reason: f(&reason) },
             Self::Invalid { tool, problems } => {
                 Self::Invalid { tool, problems: problems.into_iter().map(problem).collect() }
             }
@@ -235,7 +241,9 @@ impl ToolError {
     // One table, so that a new variant must choose everything.
     const fn row(&self) -> (&'static str, Retry, u16) {
         match self {
-            Self::NotAvailable(_) => ("tool_not_available", Retry::Futile, 404),
+            Self::NotAvailable(_) | Self::NotWorking { .. } => {
+                ("tool_not_available", Retry::Futile, 404)
+            }
             Self::Invalid { .. } => ("validation_error", Retry::Futile, 400),
             Self::Denied { .. } => ("permission_denied", Retry::Futile, 403),
             Self::RateLimited { .. } => ("rate_limited", Retry::MayHelp, 429),

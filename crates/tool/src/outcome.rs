@@ -1,11 +1,14 @@
 //! What a caller gets back, in the same format on every surface.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    ArtifactRef, Block, CallId, Changed, Effects, Place, ToolError, ToolOutput, ToolResult, Usage,
+    ArtifactRef, Block, CallId, Changed, Effects, Isolation, Place, ToolError, ToolOutput,
+    ToolResult, Usage,
 };
 
 /// What the caller gets.
@@ -46,6 +49,9 @@ pub struct Meta {
     /// Where it ran; absent if nothing ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// How it was isolated, if it ran a command in the sandbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Arc<Isolation>>,
     /// Of the plan.
     pub effects: Effects,
     /// Files this call changed, also when it failed.
@@ -70,6 +76,7 @@ impl Meta {
             call_id,
             duration_ms: 0,
             place: None,
+            isolation: None,
             effects: Effects::NONE,
             changed: Vec::new(),
             artifacts: Vec::new(),

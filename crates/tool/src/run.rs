@@ -25,6 +25,10 @@ pub struct Run {
     /// Whether it asks for more rights than commands usually have.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elevated: bool,
+    /// Whether it changes the workspace itself: this machine has no overlay for it, or the person who
+    /// runs it wants none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
     /// Whether it has a terminal of its own.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub terminal: Terminal,
@@ -86,6 +90,7 @@ impl Run {
             lasting: Lasting::Call,
             reach: Reach::Nobody,
             elevated: false,
+            direct: false,
             terminal: Terminal::No,
             ask: None,
             steps: Vec::new(),
@@ -106,7 +111,8 @@ impl Run {
     pub fn effect(&self) -> Effect {
         let kept_apart = self.place.is_none_or(|place| place == Place::Sandbox)
             && self.lasting == Lasting::Call
-            && self.reach == Reach::Nobody;
+            && self.reach == Reach::Nobody
+            && !self.direct;
         match (kept_apart, self.is_harmless()) {
             (true, true) => Effect::Read,
             (true, false) => Effect::Write,
@@ -126,7 +132,7 @@ impl fmt::Display for Run {
 impl Run {
     /// What is unusual about how it runs, each in a few words that read on after "run".
     pub fn circumstances(&self) -> Vec<String> {
-        let Self { env, place, lasting, reach, elevated, terminal, .. } = self;
+        let Self { env, place, lasting, reach, elevated, direct, terminal, .. } = self;
         let mut all: Vec<_> =
             env.iter().map(|(name, value)| format!("with {name}=`{value}`")).collect();
         all.extend(
@@ -135,6 +141,8 @@ impl Run {
         let mut say = |is_so: bool, what: &str| all.extend(is_so.then(|| what.to_owned()));
         say(*elevated, "elevated");
         say(*terminal == Terminal::Yes, "at a terminal of its own");
+        let in_place = *direct && *lasting == Lasting::Call;
+        say(in_place, "without an overlay, so that its changes cannot be undone");
         let background = "in the background, where its changes cannot be undone";
         say(*lasting == Lasting::Session, background);
         all.extend(match reach {

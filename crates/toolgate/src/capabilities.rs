@@ -6,8 +6,8 @@ use agent::WeakAgents;
 use services::{Runner, Shelf};
 use store::LazyDb;
 use tool::{
-    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Gateway, Net, Notes,
-    OwnData, Sessions, Tasks, ToolError,
+    ArtifactStore, Caller, Capabilities, Capability, Clock, Disk, Exec, Gateway, Isolation, Net,
+    Notes, OwnData, Sessions, Tasks, ToolError,
 };
 use world::World;
 
@@ -72,10 +72,13 @@ impl Capabilities for Everything {
         self.world.clock()
     }
 
+    fn isolation(&self) -> Option<Arc<Isolation>> {
+        self.runner.isolation()
+    }
+
     fn missing(&self, capability: Capability) -> Option<String> {
         match capability {
-            Capability::Exec if sandbox::is_initialised() => None,
-            Capability::Exec => Some(sandbox::SandboxError::NotInitialised.to_string()),
+            Capability::Exec => self.runner.unavailable(),
             Capability::Files
             | Capability::Network
             | Capability::Messages

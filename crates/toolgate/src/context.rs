@@ -15,6 +15,7 @@ use world::SystemClock;
 
 use crate::{
     cli::{Global, Identity},
+    output,
     visible::visible,
 };
 
@@ -253,5 +254,12 @@ pub(crate) fn caller(identity: &Identity) -> Caller {
         sender: identity.sender.as_deref().map(Into::into),
         channel: identity.channel.as_deref().map(Into::into),
         ..caller
+    }
+}
+
+/// Says on stderr, once, that commands are not fully isolated here, and what helps.
+pub(crate) fn announce_isolation(runner: &services::Runner) {
+    if let Some(announcement) = runner.announcement() {
+        output::note(format_args!("toolgate: {}", visible(&announcement)));
     }
 }

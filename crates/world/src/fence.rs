@@ -9,7 +9,7 @@ use std::{
     io,
     os::{
         fd::{AsFd, BorrowedFd},
-        unix::ffi::OsStrExt,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
     },
     path::{Path, PathBuf},
 };
@@ -38,6 +38,8 @@ const HELD: [&str; 4] = [".git/hooks", ".git/info", ".git/modules", ".git/worktr
 #[derive(Debug)]
 pub struct Fence {
     workspace: Workspace,
+    /// What protected files looked like.
+    stamps: Vec<(PathBuf, Option<Stamp>)>,
     /// What exists and must not change.
     pub read_only: Vec<PathBuf>,
     /// What must not come into being.
@@ -63,9 +65,12 @@ impl World {
         let root = workspace.root.path();
         let is_repository = root.join(".git").is_dir();
         let missing = |rule: &&str| is_repository && !protected.contains(Path::new(rule));
+        let read_only: Vec<_> = protected.iter().map(|path| root.join(path)).collect();
+        let stamp = |path: &PathBuf| (path.clone(), Stamp::of(path));
         Ok(Fence {
+            stamps: files_in(&read_only).iter().map(stamp).collect(),
             absent: HELD.into_iter().filter(missing).map(|rule| root.join(rule)).collect(),
-            read_only: protected.iter().map(|path| root.join(path)).collect(),
+            read_only,
             masked: sockets.iter().map(|path| root.join(path)).collect(),
             links,
             workspace,
@@ -74,6 +79,13 @@ impl World {
 }
 
 impl Fence {
+    /// What is protected and not as it was, within the workspace. May block.
+    pub fn changed(&self) -> Vec<PathBuf> {
+        let root = self.workspace.root.path();
+        let changed = self.stamps.iter().filter(|(path, stamp)| Stamp::of(path) != *stamp);
+        changed.filter_map(|(path, _)| Some(path.strip_prefix(root).ok()?.to_owned())).collect()
+    }
+
     /// What is protected and was not there before, within the workspace. May block.
     pub fn appeared(&self) -> Result<Vec<PathBuf>, ToolError> {
         let root = self.workspace.root.path();
@@ -86,6 +98,37 @@ impl Fence {
         let appeared: BTreeSet<_> = protected.into_iter().filter(is_new).chain(links).collect();
         Ok(appeared.into_iter().collect())
     }
+}
+
+/// What a file is changed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    changed: (i64, i64),
+    size: u64,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let found = path.symlink_metadata().ok()?;
+        let changed = (found.ctime(), found.ctime_nsec());
+        Some(Self { inode: found.ino(), changed, size: found.size() })
+    }
+}
+
+/// These, and what is in the folders among them, as far as that is not too much.
+fn files_in(paths: &[PathBuf]) -> Vec<PathBuf> {
+    const MAX_FILES: usize = 10_000;
+    let mut all = paths.to_vec();
+    let mut next = 0;
+    while let Some(path) = all.get(next).cloned().filter(|_| all.len() < MAX_FILES) {
+        next += 1;
+        if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            let entries = std::fs::read_dir(&path).into_iter().flatten().filter_map(Result::ok);
+            all.extend(entries.map(|entry| entry.path()));
+        }
+    }
+    all
 }
 
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use policy::{Decision, Verdict};
-use tool::{Capability, ContextParts, Execution, Plan, ToolContext, ToolError, ToolResult};
+use tool::{Capability, ContextParts, Execution, Place, Plan, ToolContext, ToolError, ToolResult};
 
 use super::{Considered, Standing, completed, consider, resolve::find, standing};
 use crate::{
@@ -49,7 +49,10 @@ impl Stage for Contain {
             entry.begin().await?;
             call.live.check()?;
         }
-        call.learnt.now().place = Some(call.planned()?.plan().place());
+        let place = call.planned()?.plan().place();
+        let in_sandbox = place == Place::Sandbox;
+        call.learnt.now().isolation = in_sandbox.then(|| self.0.world.isolation()).flatten();
+        call.learnt.now().place = Some(place);
         call.context = Some(self.context(&call)?);
         let mut tool = pin!(contained(next.run(call)));
         if is_pure {

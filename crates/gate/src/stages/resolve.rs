@@ -57,6 +57,11 @@ pub(crate) fn find(
             Err(ToolError::denied(Resolve::NAME, "owner", OWNER_ONLY))
         }
         Found::Withheld(_, rule) => Err(not_available(name, &rule.text)),
+        // About the machine the owner may learn everything.
+        Found::Unavailable(entry, reason) if caller.is_owner() => {
+            let tool = entry.info().name.to_string();
+            Err(ToolError::NotWorking { tool, reason: reason.to_owned() })
+        }
         Found::Unavailable(_, reason) => Err(not_available(name, reason)),
         Found::Unknown => Err(not_available(name, "there is no such tool")),
     }

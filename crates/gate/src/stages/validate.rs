@@ -86,7 +86,10 @@ pub(crate) fn plan(
 pub(crate) fn completed(shared: &Shared, plan: Plan) -> Plan {
     let settings = shared.settings.load();
     let find = |name: &str| shared.world.program(name, settings.safe.folders());
-    policy::complete(plan, &settings.config.tools, settings.safe.known(&find))
+    // Asked for a command only: the first time takes a while.
+    let isolation = plan.command().and_then(|_| shared.world.isolation());
+    let level = isolation.map(|isolation| isolation.level).unwrap_or_default();
+    policy::complete(plan, &settings.config.tools, settings.safe.known(&find), level)
 }
 
 /// A secret that was taken out on the way to the model cannot come back as its mark.

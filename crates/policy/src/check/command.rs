@@ -1,7 +1,7 @@
 //! Commands.
 
 use config::{Ask, ConfigError, Security, Tools};
-use tool::{Caller, Facts, Need, Plan, Run};
+use tool::{Caller, Facts, IsolationLevel, Need, Plan, Run};
 
 use super::Checked;
 use crate::{
@@ -19,6 +19,7 @@ pub struct CommandCheck {
     tools: Tools,
     urls: UrlRules,
     safe: SafeList,
+    level: IsolationLevel,
 }
 
 impl CommandCheck {
@@ -36,7 +37,13 @@ impl CommandCheck {
             exec.ask = Some(own.max(ask).into());
         }
         let (urls, safe) = (UrlRules::new(&tools.web.network), SafeList::new(&tools.exec));
-        Ok(Self { tools, urls, safe })
+        Ok(Self { tools, urls, safe, level: IsolationLevel::Full })
+    }
+
+    /// For a machine whose sandbox offers this.
+    #[must_use]
+    pub fn on(self, level: IsolationLevel) -> Self {
+        Self { level, ..self }
     }
 
     /// What `line` needs; `find` looks for a program in folders.
@@ -46,12 +53,12 @@ impl CommandCheck {
             find(name, self.safe.folders()).or_else(|| Some(format!("{MISSING}{name}")))
         };
         let plan = Plan::from([Need::Run(Run::new(line))]);
-        complete(plan, &self.tools, self.safe.known(&find))
+        complete(plan, &self.tools, self.safe.known(&find), self.level)
     }
 
     /// What would be decided about `line`, which needs `plan`.
     pub fn check(&self, caller: &Caller, line: &str, plan: &Plan) -> Checked {
-        let Self { tools, urls, safe: _ } = self;
+        let Self { tools, urls, safe: _, level: _ } = self;
         let situation = Situation { tools, urls, caller, untrusted: Untrusted::default() };
         let decision = decide(situation, plan, &Facts::default());
         Checked { input: line.into(), decision, plan: None }

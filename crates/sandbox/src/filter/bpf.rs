@@ -3,6 +3,7 @@
 use libc::{c_long, sock_filter};
 
 use super::list::Rule;
+use crate::wire::Sockets;
 
 #[cfg(target_arch = "x86_64")]
 const MACHINE: u32 = 0xC000_003E;
@@ -117,7 +118,10 @@ fn body(rule: &Rule) -> Vec<sock_filter> {
             body.push(ALLOW);
             body
         }
-        Rule::Socket => socket(),
+        Rule::Socket(Sockets::Namespaced) => socket(),
+        Rule::Socket(Sockets::Unconnected) => unix_streams(),
+        Rule::Socket(Sockets::Proxied) => internet(&[libc::SOCK_STREAM]),
+        Rule::Socket(Sockets::Open) => internet(&[libc::SOCK_STREAM, libc::SOCK_DGRAM]),
     }
 }
 
@@ -125,7 +129,6 @@ fn body(rule: &Rule) -> Vec<sock_filter> {
 /// for to list addresses. No raw ones: in a network namespace of one's own they are harmless, on
 /// the host's they are not.
 fn socket() -> Vec<sock_filter> {
-    const KIND: u32 = 0xF;
     let [unix, inet, inet6, netlink] =
         [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(i32::cast_unsigned);
     let [stream, datagram] = [libc::SOCK_STREAM, libc::SOCK_DGRAM].map(i32::cast_unsigned);
@@ -148,6 +151,48 @@ fn socket() -> Vec<sock_filter> {
         refuse,
     ]
 }
+
+/// Unix sockets that send nothing without a connection.
+fn unix_streams() -> Vec<sock_filter> {
+    let [unix, stream, sequence] =
+        [libc::AF_UNIX, libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(i32::cast_unsigned);
+    vec![
+        load(0),
+        op(EQUAL, unix, 0, 4),
+        load(1),
+        op(AND, KIND, 0, 0),
+        op(EQUAL, stream, 2, 0),
+        op(EQUAL, sequence, 1, 0),
+        fail(libc::EAFNOSUPPORT),
+        ALLOW,
+    ]
+}
+
+/// Internet sockets of these kinds, with the protocol that is usual for them.
+fn internet(kinds: &[i32]) -> Vec<sock_filter> {
+    let [inet, inet6] = [libc::AF_INET, libc::AF_INET6].map(i32::cast_unsigned);
+    let refuse = fail(libc::EAFNOSUPPORT);
+    let mut body = vec![
+        load(0),
+        op(EQUAL, inet, 2, 0),
+        op(EQUAL, inet6, 1, 0),
+        refuse,
+        // Other protocols of the same kind would pass by Landlock's rules about TCP.
+        load(2),
+        op(EQUAL, 0, 3, 0),
+        op(EQUAL, libc::IPPROTO_TCP.cast_unsigned(), 2, 0),
+        op(EQUAL, libc::IPPROTO_UDP.cast_unsigned(), 1, 0),
+        refuse,
+        load(1),
+        op(AND, KIND, 0, 0),
+    ];
+    body.extend(kinds.iter().flat_map(|kind| [op(EQUAL, kind.cast_unsigned(), 0, 1), ALLOW]));
+    body.push(refuse);
+    body
+}
+
+/// The bits of a socket's type that are not flags.
+const KIND: u32 = 0xF;
 
 /// Loads the low half of an argument; all that are looked at are 32 bits wide for the kernel too.
 const fn load(arg: u32) -> sock_filter {

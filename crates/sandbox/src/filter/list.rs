@@ -2,13 +2,15 @@
 
 use libc::c_long;
 
+use crate::wire::Sockets;
+
 /// How memory is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// By the kernel, whatever it is used for.
     Counted,
-    /// By the address space of few processes; memory that lies outside of it must not exist.
-    Rationed,
+    /// By us, looking at processes and folders; memory that lies outside of both must not exist.
+    Watched,
 }
 
 /// When a call is refused.
@@ -24,8 +26,8 @@ pub(super) enum Rule {
     Only { arg: u32, values: &'static [u32], errno: i32 },
     /// If the argument is one of these.
     AllBut { arg: u32, values: &'static [u32] },
-    /// If it is not a socket programs use to talk to each other.
-    Socket,
+    /// If it is not one of these sockets.
+    Socket(Sockets),
 }
 
 const SETUID_BITS: u32 = 0o6000;
@@ -60,7 +62,6 @@ pub(super) const CONDITIONAL: &[(c_long, Rule)] = &[
     (libc::SYS_open, opens(1)),
     (libc::SYS_ioctl, Rule::AllBut { arg: 1, values: TERMINAL_TRICKS }),
     (libc::SYS_clone, Rule::NoBits { arg: 0, bits: NAMESPACES }),
-    (libc::SYS_socket, Rule::Socket),
     (
         libc::SYS_socketpair,
         Rule::Only { arg: 0, values: &[libc::AF_UNIX.cast_unsigned()], errno: libc::EAFNOSUPPORT },
@@ -97,9 +98,18 @@ const PERSONALITIES: &[u32] = &[0, 0x8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFF
 pub(super) const UNKNOWN_TO_PROGRAMS: &[c_long] =
     &[libc::SYS_clone3, libc::SYS_openat2, libc::SYS_memfd_secret];
 
-/// Memory that no address space shows.
+/// Memory that belongs to no process.
 pub(super) const WITHOUT_CGROUP: &[c_long] =
-    &[libc::SYS_memfd_create, libc::SYS_shmget, libc::SYS_msgget];
+    &[libc::SYS_memfd_create, libc::SYS_shmget, libc::SYS_msgget, libc::SYS_vmsplice];
+
+const FAST_OPEN: u32 = 0x2000_0000;
+
+/// Sending that would open a TCP connection as well.
+pub(super) const NO_FAST_OPEN: &[(c_long, Rule)] = &[
+    (libc::SYS_sendto, Rule::NoBits { arg: 3, bits: FAST_OPEN }),
+    (libc::SYS_sendmsg, Rule::NoBits { arg: 2, bits: FAST_OPEN }),
+    (libc::SYS_sendmmsg, Rule::NoBits { arg: 3, bits: FAST_OPEN }),
+];
 
 /// Calls no tool needs.
 pub(super) const REFUSED: &[c_long] = &[

@@ -11,13 +11,14 @@ use libc::{c_long, sock_filter};
 
 use self::{
     bpf::Program,
-    list::{CONDITIONAL, Memory, REFUSED, Rule, UNKNOWN_TO_PROGRAMS, WITHOUT_CGROUP},
+    list::{CONDITIONAL, Memory, NO_FAST_OPEN, REFUSED, Rule, UNKNOWN_TO_PROGRAMS, WITHOUT_CGROUP},
 };
+use crate::wire::Sockets;
 
 pub(crate) use self::list::Memory as MemoryLimit;
 
 /// The filter, ready for the kernel.
-pub(crate) fn filter(memory: Memory) -> Vec<sock_filter> {
+pub(crate) fn filter(memory: Memory, sockets: Sockets) -> Vec<sock_filter> {
     let all = |calls: &'static [c_long], errno| {
         calls.iter().map(move |call| (*call, Rule::Refused(errno)))
     };
@@ -26,7 +27,15 @@ pub(crate) fn filter(memory: Memory) -> Vec<sock_filter> {
     judged.extend(all(REFUSED, libc::EPERM));
     match memory {
         Memory::Counted => {}
-        Memory::Rationed => judged.extend(all(WITHOUT_CGROUP, libc::EPERM)),
+        Memory::Watched => judged.extend(all(WITHOUT_CGROUP, libc::ENOSYS)),
+    }
+    judged.push((libc::SYS_socket, Rule::Socket(sockets)));
+    match sockets {
+        Sockets::Namespaced | Sockets::Open => {}
+        // The host's sockets are there: a message bus, a container service, agents with keys.
+        Sockets::Unconnected => judged.push((libc::SYS_connect, Rule::Refused(libc::EACCES))),
+        // Would connect past Landlock's rules about `connect`.
+        Sockets::Proxied => judged.extend_from_slice(NO_FAST_OPEN),
     }
     Program::only_this_machine().judge(judged)
 }

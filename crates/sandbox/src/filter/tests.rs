@@ -38,7 +38,7 @@ fn judge(filter: &[sock_filter], arch: u32, call: c_long, args: &[u64]) -> Resul
 }
 
 fn here(memory: Memory, call: c_long, args: &[u64]) -> Result<(), i32> {
-    judge(&filter(memory), ARCH, call, args)
+    judge(&filter(memory, Sockets::Namespaced), ARCH, call, args)
 }
 
 #[test]
@@ -112,13 +112,48 @@ fn what_no_tool_needs_is_refused() {
 fn memory_outside_of_address_spaces_is_refused_where_it_is_not_counted() {
     for call in WITHOUT_CGROUP {
         assert_eq!(here(Memory::Counted, *call, &[]), Ok(()), "{call}");
-        assert_eq!(here(Memory::Rationed, *call, &[]), Err(libc::EPERM), "{call}");
+        assert_eq!(here(Memory::Watched, *call, &[]), Err(libc::ENOSYS), "{call}");
     }
 }
 
 #[test]
 fn another_machines_numbers_end_the_process() {
-    let filter = filter(Memory::Counted);
+    let filter = filter(Memory::Counted, Sockets::Namespaced);
     assert_eq!(judge(&filter, 0x4000_0003, 0, &[]), Err(-1));
     assert_eq!(judge(&filter, ARCH, 0x4000_0000, &[]), Err(-1));
+}
+
+#[test]
+fn without_a_network_namespace_sockets_lead_nowhere_but_to_what_was_agreed_to() {
+    let (unix, inet, inet6, netlink) = (1, 2, 10, 16);
+    let (stream, datagram, raw, sequence) = (1, 2, 3, 5);
+    let refused = Err(libc::EAFNOSUPPORT);
+    for (sockets, args, expected) in [
+        (Sockets::Unconnected, [unix, stream, 0], Ok(())),
+        (Sockets::Unconnected, [unix, sequence | libc::SOCK_CLOEXEC as u64, 0], Ok(())),
+        (Sockets::Unconnected, [unix, datagram, 0], refused),
+        (Sockets::Unconnected, [inet, stream, 0], refused),
+        (Sockets::Unconnected, [inet6, datagram, 0], refused),
+        (Sockets::Unconnected, [netlink, raw, 0], refused),
+        (Sockets::Proxied, [inet, stream, 0], Ok(())),
+        (Sockets::Proxied, [inet6, stream | libc::SOCK_CLOEXEC as u64, 6], Ok(())),
+        (Sockets::Proxied, [inet, datagram, 0], refused),
+        (Sockets::Proxied, [inet, datagram, 17], refused),
+        // The multipath variant of TCP.
+        (Sockets::Proxied, [inet, stream, 262], refused),
+        (Sockets::Proxied, [unix, stream, 0], refused),
+        (Sockets::Open, [inet, stream, 0], Ok(())),
+        (Sockets::Open, [inet6, datagram, 17], Ok(())),
+        (Sockets::Open, [inet, raw, 1], refused),
+        (Sockets::Open, [unix, stream, 0], refused),
+        (Sockets::Open, [netlink, raw, 0], refused),
+    ] {
+        let filter = filter(Memory::Counted, sockets);
+        let found = judge(&filter, ARCH, libc::SYS_socket, &args);
+        assert_eq!(found, expected, "{sockets:?} {args:?}");
+        let connected = judge(&filter, ARCH, libc::SYS_connect, &[]);
+        assert_eq!(connected.is_err(), sockets == Sockets::Unconnected);
+        let fast = judge(&filter, ARCH, libc::SYS_sendto, &[0, 0, 0, 0x2000_0000]);
+        assert_eq!(fast.is_err(), sockets == Sockets::Proxied);
+    }
 }

@@ -9,7 +9,9 @@ use std::{
 
 use libc::sock_filter;
 use rustix::{
-    process::{Signal, chdir, fchdir, ioctl_tiocsctty, set_parent_process_death_signal, setsid},
+    process::{
+        Signal, chdir, fchdir, geteuid, ioctl_tiocsctty, set_parent_process_death_signal, setsid,
+    },
     thread::{
         CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
         set_capabilities, set_capabilities_secure_bits,
@@ -54,7 +56,13 @@ pub(super) enum Ground<'a> {
     /// Inside, without any right.
     Sandbox { cwd: &'a Bytes, rules: &'a OwnedFd, filter: &'a [sock_filter] },
     /// On the host, with ours.
-    Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd], processes: Option<u64> },
+    Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd], walls: Option<Walls<'a>> },
+}
+
+/// What holds a command that shares the host's namespaces.
+pub(super) struct Walls<'a> {
+    pub(super) rules: &'a OwnedFd,
+    pub(super) filter: &'a [sock_filter],
 }
 
 /// What `execve` takes: programs to try in order, and two lists of pointers.
@@ -112,7 +120,7 @@ impl Command<'_> {
                 sys::close_range(3, u32::MAX).step("close descriptors")?;
                 sys::set_filter(filter).step("seccomp")
             }
-            Ground::Host { cwd, cgroups, processes } => {
+            Ground::Host { cwd, cgroups, walls } => {
                 set_parent_process_death_signal(Some(Signal::KILL))
                     .step("die with the launcher")?;
                 for cgroup in *cgroups {
@@ -120,10 +128,16 @@ impl Command<'_> {
                 }
                 fchdir(cwd).step("enter the folder")?;
                 limit(limits).step("set limits")?;
-                if let Some(processes) = processes {
-                    lower(Resource::Processes, *processes).step("set limits")?;
+                let Some(Walls { rules, filter }) = walls else {
+                    return sys::close_range(3, u32::MAX).step("close descriptors");
+                };
+                if geteuid().is_root() {
+                    give_up_capabilities().step("give up capabilities")?;
                 }
-                sys::close_range(3, u32::MAX).step("close descriptors")
+                sys::no_new_privs().step("no new privileges")?;
+                sys::landlock_restrict(rules).step("Landlock")?;
+                sys::close_range(3, u32::MAX).step("close descriptors")?;
+                sys::set_filter(filter).step("seccomp")
             }
         }
     }
@@ -175,14 +189,13 @@ fn candidates(name: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn limit(ceiling: &Ceiling) -> io::Result<()> {
-    let Ceiling { open_files, file_bytes, written_bytes: _, shared_bytes: _, memory: _, rationed } =
+    let Ceiling { open_files, file_bytes, written_bytes: _, shared_bytes: _, memory: _, processes } =
         ceiling;
     lower(Resource::Core, 0)?;
     lower(Resource::OpenFiles, *open_files)?;
     lower(Resource::FileSize, *file_bytes)?;
-    if let Some((processes, address_space)) = rationed {
+    if let Some(processes) = processes {
         lower(Resource::Processes, *processes)?;
-        lower(Resource::AddressSpace, *address_space)?;
     }
     Ok(())
 }

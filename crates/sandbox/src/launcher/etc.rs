@@ -16,6 +16,7 @@ const SHOWN: &[&str] = &[
     "bash.bashrc",
     "ca-certificates",
     "ca-certificates.conf",
+    "chromium*",
     "crypto-policies",
     "debian_version",
     "fonts",
@@ -74,6 +75,9 @@ const LARGEST_COPY: u64 = 1 << 20;
 /// How the host finds others, for those who may reach them.
 const NAMES_OF_HOSTS: [&str; 2] = ["hosts", "resolv.conf"];
 
+/// What of `/etc` is shown as it is where nothing can be made up.
+pub(crate) const SHARED_ETC: &[&str] = &["group", "hosts", "passwd", "resolv.conf"];
+
 /// Takes what is on the list, from the host as it is now.
 pub(super) fn collect(set_up: &SetUp, parts: &mut Parts) -> Result<(), Failure> {
     let names = names();
@@ -101,7 +105,8 @@ pub(super) fn collect(set_up: &SetUp, parts: &mut Parts) -> Result<(), Failure> 
     Ok(())
 }
 
-fn names() -> Vec<String> {
+/// The names in `/etc` on the list, stars replaced by what there is.
+pub(crate) fn names() -> Vec<String> {
     let present: Vec<String> = fs::read_dir("/etc")
         .map(|entries| {
             let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();

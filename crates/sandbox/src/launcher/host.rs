@@ -3,7 +3,7 @@
 use std::{
     io,
     os::fd::{AsFd, OwnedFd},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::{
@@ -13,13 +13,15 @@ use rustix::{
 };
 
 use super::{
-    command::{Command, Ground, NotStarted},
+    command::{Command, Ground, NotStarted, Walls},
     console,
+    room::Writable,
     tree::{self, Used},
     watch::Watch,
 };
 use crate::{
     channel,
+    filter::{MemoryLimit, filter},
     sys::{self, Child},
     wire::{Answer, Ceiling, Exited, Failure, Gone, HostSpec, Order, Over, Started, Step},
 };
@@ -43,10 +45,11 @@ impl Host {
         let Some((order, fds)) = channel::receive::<Order>(&self.control)? else { return Ok(()) };
         let Order::RunOnHost(spec) = order else { return Err(io::ErrorKind::InvalidData.into()) };
         let started = self.start(&spec, &fds);
+        let writable = writable(&spec, &fds)?;
         // Or the command's pipes would not close when it ends.
         drop(fds);
         match started {
-            Ok(command) => self.attend(&command, &spec.limits),
+            Ok(command) => self.attend(&command, &spec.limits, writable),
             Err(why) => {
                 Used::default().end_all();
                 channel::send(&self.control, &Answer::from(why), &[])
@@ -72,15 +75,28 @@ impl Host {
         let terminal = terminal.map_err(NotStarted::SetUp)?;
         let stdio = console::stdio(spec.stdio, terminal.as_ref(), |place| fds.get(place));
         let cwd = fds.first().ok_or(io::ErrorKind::InvalidData).step("find the folder");
+        // The kernel counts all processes of the user here.
+        let processes = spec.limits.processes.map(|most| most + tree::tasks_of_user());
+        let limits = Ceiling { processes, ..spec.limits.clone() };
+        let memory =
+            if self.cgroups.is_empty() { MemoryLimit::Watched } else { MemoryLimit::Counted };
+        let confinement = spec.confinement.as_ref();
+        let filter = confinement.map(|confined| filter(memory, confined.sockets));
+        let rules = confinement.and_then(|confined| fds.get(confined.rules));
+        let walls = match (confinement, &filter, rules) {
+            (None, _, _) => Ok(None),
+            (Some(_), Some(filter), Some(rules)) => Ok(Some(Walls { rules, filter })),
+            (Some(_), _, _) => Err(io::Error::from(io::ErrorKind::InvalidData)),
+        };
         let command = Command {
             program: &spec.program,
-            limits: &spec.limits,
+            limits: &limits,
             stdio: stdio.step("find standard input and output").map_err(NotStarted::SetUp)?,
             terminal: terminal.as_ref().map(|terminal| &terminal.slave),
             ground: Ground::Host {
                 cwd: cwd.map_err(NotStarted::SetUp)?.as_fd(),
                 cgroups: &self.cgroups,
-                processes: spec.processes.map(|most| most + tree::tasks_of_user()),
+                walls: walls.step("find the rules for Landlock").map_err(NotStarted::SetUp)?,
             },
         };
         let command = command.start()?;
@@ -94,9 +110,12 @@ impl Host {
     }
 
     /// Waits for the end of the command, our parent's word, or a limit; then nobody is left alive.
-    fn attend(&self, command: &Child, limits: &Ceiling) -> io::Result<()> {
+    fn attend(&self, command: &Child, limits: &Ceiling, writable: Vec<Writable>) -> io::Result<()> {
         let mut used = Used::default();
-        let exited = self.wait(command, limits, &mut used);
+        let group = self.cgroups.first().map(OwnedFd::try_clone).transpose()?;
+        let who = move || group.as_ref().map_or_else(tree::descendants, tree::members);
+        let watch = Watch::new(limits, writable, Box::new(who));
+        let exited = self.wait(command, watch, &mut used);
         used.end_all();
         let Used { cpu, max_rss_bytes } = used;
         if let Some((status, over)) = exited? {
@@ -113,17 +132,12 @@ impl Host {
     fn wait(
         &self,
         command: &Child,
-        limits: &Ceiling,
+        mut watch: Watch,
         used: &mut Used,
     ) -> io::Result<Option<(i32, Option<Over>)>> {
         let news = sys::child_signals()?;
-        let group = self.cgroups.first().map(OwnedFd::try_clone).transpose()?;
-        let who = move || group.as_ref().map_or_else(tree::descendants, tree::members);
-        let mut watch = Watch::new(limits, Vec::new(), Box::new(who));
-        let mut looked = Instant::now();
         loop {
-            let longest = watch.pause().saturating_sub(looked.elapsed());
-            let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
+            let longest = Timespec::try_from(watch.pause()).map_err(io::Error::other)?;
             let mut waiting = [&news, &self.control].map(|fd| PollFd::new(fd, PollFlags::IN));
             rustix::io::retry_on_intr(|| poll(&mut waiting, Some(&longest)))?;
             let [_, control] = &waiting;
@@ -136,12 +150,20 @@ impl Host {
             if !control.revents().is_empty() {
                 return Ok(None);
             }
-            if looked.elapsed() >= watch.pause() {
-                if let Some(over) = watch.look() {
-                    return Ok(Some((libc::SIGKILL, Some(over))));
-                }
-                looked = Instant::now();
+            if let Some(over) = watch.look() {
+                return Ok(Some((libc::SIGKILL, Some(over))));
             }
         }
     }
+}
+
+/// The folders a confined command can write to; on the host there are too many.
+fn writable(spec: &HostSpec, fds: &[OwnedFd]) -> io::Result<Vec<Writable>> {
+    let places = spec.confinement.iter().flat_map(|confined| &confined.writable);
+    let open = |place: &usize| -> io::Result<Writable> {
+        let root = fds.get(*place).ok_or(io::ErrorKind::InvalidData)?.try_clone()?;
+        let disk = Some(root.try_clone()?);
+        Ok(Writable { root, is_folder: true, disk })
+    };
+    places.map(open).collect()
 }

@@ -12,6 +12,7 @@ mod guard;
 mod held;
 mod host;
 mod identity;
+mod memory;
 mod places;
 mod probe;
 mod room;
@@ -38,12 +39,13 @@ use rustix::{
     process::umask,
 };
 
+pub(crate) use self::etc::{SHARED_ETC, names as etc_names};
 use self::host::Host;
 use crate::{
     channel,
     filter::{MemoryLimit, filter},
     sys,
-    wire::{Answer, Failure, Order, SetUp, Step},
+    wire::{Answer, Failure, Order, SetUp, Sockets, Step},
 };
 
 const BREATH: Duration = Duration::from_micros(200);
@@ -139,8 +141,8 @@ impl Launcher {
         let host = root::mounts_of_this_process()?;
         root::build(&set_up)?;
         let own = root::mounts_of_this_process()?;
-        let memory = if set_up.rationed { MemoryLimit::Rationed } else { MemoryLimit::Counted };
-        let filter = filter(memory);
+        let memory = if set_up.watched { MemoryLimit::Watched } else { MemoryLimit::Counted };
+        let filter = filter(memory, Sockets::Namespaced);
         Ok(Self { control, set_up, host, own, filter, abi, home: None })
     }
 

@@ -4,14 +4,17 @@ use std::{fs, io};
 
 use rustix::{
     mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount},
-    process::{PidfdFlags, chdir, getpid, pidfd_open, pivot_root},
+    process::{
+        PidfdFlags, Signal, chdir, getpid, pidfd_open, pidfd_send_signal, pivot_root,
+        set_parent_process_death_signal,
+    },
 };
 
 use super::identity;
 use crate::{
     filter::{MemoryLimit, filter},
-    sys::{self, Forked, Which},
-    wire::{Failure, Identity, Tried},
+    sys::{self, Forked, Resource, Which},
+    wire::{Failure, Identity, Sockets, Tried},
 };
 
 type Trial = fn(Identity) -> Result<(), i32>;
@@ -20,7 +23,7 @@ type Trial = fn(Identity) -> Result<(), i32>;
 const TRIALS: &[(&str, Trial)] = &[
     ("user namespaces", |who| enter(who, 0)),
     ("mount namespaces", |who| enter(who, libc::CLONE_NEWNS)),
-    ("process namespaces", |who| enter(who, libc::CLONE_NEWPID)),
+    ("process namespaces", first_process),
     ("network namespaces", |who| enter(who, libc::CLONE_NEWNET)),
     ("ipc namespaces", |who| enter(who, libc::CLONE_NEWIPC)),
     ("uts namespaces", |who| enter(who, libc::CLONE_NEWUTS)),
@@ -31,10 +34,11 @@ const TRIALS: &[(&str, Trial)] = &[
     ("Landlock", |_| errno(sys::landlock_abi().map(drop))),
     ("seccomp", |_| {
         errno(sys::no_new_privs())?;
-        errno(sys::set_filter(&filter(MemoryLimit::Counted)))
+        errno(sys::set_filter(&filter(MemoryLimit::Counted, Sockets::Namespaced)))
     }),
     ("pidfd", |_| errno(pidfd_open(getpid(), PidfdFlags::empty()).map(drop))),
     ("close_range", |_| errno(sys::close_range(3, u32::MAX))),
+    ("process limits", process_limit),
 ];
 
 /// Tries everything.
@@ -66,6 +70,15 @@ fn attempt(name: &str, trial: Trial, who: Identity) -> Tried {
 fn enter(who: Identity, flags: i32) -> Result<(), i32> {
     identity::assume(who).map_err(|Failure { errno, .. }| errno)?;
     if flags == 0 { Ok(()) } else { errno(sys::unshare(flags)) }
+}
+
+/// A process with numbers and mounts of its own, made as the first process of a command is.
+fn first_process(who: Identity) -> Result<(), i32> {
+    enter(who, 0)?;
+    match errno(sys::fork(libc::CLONE_NEWPID | libc::CLONE_NEWNS))? {
+        Forked::Child => sys::exit_now(0),
+        Forked::Parent(child) => errno(sys::reap(Which::This(child.pid))).map(drop),
+    }
 }
 
 /// A small file system to try things on, in mounts of our own.
@@ -100,6 +113,32 @@ fn overlay(who: Identity) -> Result<(), i32> {
     let options = c"lowerdir=lower,upperdir=upper,workdir=work,userxattr,volatile";
     errno(mount("overlay", "all", "overlay", MountFlags::NOSUID, options))?;
     errno(fs::write("all/file", "text"))
+}
+
+/// Whether processes are counted by user namespace: then two fit where the user has more.
+fn process_limit(who: Identity) -> Result<(), i32> {
+    enter(who, 0)?;
+    errno(sys::unshare(libc::CLONE_NEWUSER))?;
+    errno(sys::set_limit(Resource::Processes, 2))?;
+    let Forked::Parent(child) = errno(sys::fork(0))? else { wait_for_signal() };
+    let third = sys::fork(0);
+    let refused = match third {
+        Ok(Forked::Child) => sys::exit_now(0),
+        Ok(Forked::Parent(_)) => Err(libc::ENOSYS),
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(()),
+        Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
+    };
+    errno(pidfd_send_signal(&child.pidfd, Signal::KILL))?;
+    errno(sys::reap(Which::This(child.pid)))?;
+    refused
+}
+
+fn wait_for_signal() -> ! {
+    // Not left behind if our parent dies.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    loop {
+        sys::wait_child_signal(std::time::Duration::from_mins(1));
+    }
 }
 
 fn errno<T, E: Into<io::Error>>(result: Result<T, E>) -> Result<T, i32> {

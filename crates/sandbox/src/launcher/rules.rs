@@ -5,19 +5,13 @@ use std::{io, os::fd::OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::room::Writable;
-use crate::sys::{Landlock, add_path_rule};
-
-const EXECUTE: u64 = 1;
-const WRITE_FILE: u64 = 1 << 1;
-const READ_FILE: u64 = 1 << 2;
-const READ_DIR: u64 = 1 << 3;
-const MAKE_CHAR: u64 = 1 << 6;
-const MAKE_BLOCK: u64 = 1 << 11;
-const TRUNCATE: u64 = 1 << 14;
-const IOCTL_DEV: u64 = 1 << 15;
-
-const ABSTRACT_SOCKETS: u64 = 1;
-const SIGNALS: u64 = 1 << 1;
+use crate::{
+    rights::{
+        ABSTRACT_SOCKETS, EXECUTE, IOCTL_DEV, MAKE_BLOCK, MAKE_CHAR, READ, READ_FILE, SIGNALS,
+        TRUNCATE, WRITE_FILE, known,
+    },
+    sys::{Landlock, add_path_rule},
+};
 
 /// What a command may do, in the making.
 #[derive(Debug)]
@@ -33,7 +27,7 @@ impl Rules {
         // Neither a signal nor a message to a name without a file reaches anyone outside.
         let scoped = if abi >= 6 { ABSTRACT_SOCKETS | SIGNALS } else { 0 };
         let rules = Landlock { files, net: 0, scoped }.create()?;
-        add_path_rule(&rules, open_path("/")?, EXECUTE | READ_FILE | READ_DIR)?;
+        add_path_rule(&rules, open_path("/")?, READ)?;
         // Terminals and /dev/null; the folder itself is on a mount that cannot be changed.
         let devices = files & (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV);
         add_path_rule(&rules, open_path("/dev")?, devices)?;
@@ -52,18 +46,6 @@ impl Rules {
         }
         Ok(self.rules)
     }
-}
-
-/// Every right to files that this version of the interface knows.
-fn known(abi: u32) -> u64 {
-    let rights = match abi {
-        0 => 0,
-        1 => 13,
-        2 => 14,
-        3 | 4 => 15,
-        _ => 16,
-    };
-    (1 << rights) - 1
 }
 
 fn open_path(path: &str) -> io::Result<OwnedFd> {

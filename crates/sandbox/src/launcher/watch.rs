@@ -9,7 +9,10 @@ use std::{
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstatvfs, openat, statat};
 
-use super::room::Writable;
+use super::{
+    memory::{MemoryWatch, count_tasks},
+    room::Writable,
+};
 use crate::wire::{Ceiling, Over};
 
 // Short at first, because a program that fills the disk does so at once.
@@ -22,7 +25,10 @@ pub(super) struct Watch {
     who: Box<dyn Fn() -> Vec<i32>>,
     pause: Duration,
     most_written: u64,
-    most_memory: Option<u64>,
+    memory: Option<MemoryWatch>,
+    most_tasks: Option<u64>,
+    /// When the disks and the processes are looked at next.
+    next: Instant,
     /// What each process has written when it was last seen.
     writers: BTreeMap<i32, u64>,
     /// What those have written that are gone.
@@ -48,43 +54,60 @@ impl Watch {
         who: Box<dyn Fn() -> Vec<i32>>,
     ) -> Self {
         let most_written = ceiling.written_bytes;
-        let disk = |place: Writable| Disk::new(place.disk?, most_written);
+        let (mut disks, mut folders) = (Vec::new(), Vec::new());
+        for place in writable {
+            match place.disk {
+                Some(disk) => disks.extend(Disk::new(disk, most_written)),
+                None => folders.push(place.root),
+            }
+        }
+        let memory = ceiling.memory.map(|most| MemoryWatch::new(most, folders));
         Self {
             who,
             pause: FIRST,
             most_written,
-            most_memory: ceiling.memory,
+            memory,
+            // A few more may be there for a moment while the kernel refuses others.
+            most_tasks: ceiling.processes.map(|most| most.saturating_add(most / 4 + 8)),
+            next: Instant::now() + FIRST,
             writers: BTreeMap::new(),
             gone: 0,
-            disks: writable.into_iter().filter_map(disk).collect(),
+            disks,
         }
     }
 
     /// The descriptors it needs.
     pub(super) fn kept(&self) -> Vec<i32> {
-        self.disks.iter().map(|disk| disk.root.as_raw_fd()).collect()
+        let folders = self.memory.iter().flat_map(MemoryWatch::kept);
+        self.disks.iter().map(|disk| disk.root.as_raw_fd()).chain(folders).collect()
     }
 
+    /// How long until the next look.
     pub(super) fn pause(&self) -> Duration {
-        self.pause
+        let pause = self.next.saturating_duration_since(Instant::now());
+        self.memory.as_ref().map_or(pause, |memory| memory.pause().min(pause))
     }
 
     /// Says which limit was exceeded, if one was.
     pub(super) fn look(&mut self) -> Option<Over> {
+        if self.memory.as_mut().is_some_and(|memory| memory.is_over(&self.who)) {
+            return Some(Over::Memory);
+        }
         let start = Instant::now();
+        if start < self.next {
+            return None;
+        }
         let over = self.look_now();
         // Looking is to take little of the time, however many processes there are.
         self.pause = (self.pause * 2).min(LONGEST).max(start.elapsed() * 20);
+        self.next = Instant::now() + self.pause;
         over
     }
 
     fn look_now(&mut self) -> Option<Over> {
         let processes = (self.who)();
-        if let Some(most) = self.most_memory {
-            let held: u64 = processes.iter().map(|pid| held_memory(*pid)).sum();
-            if held > most {
-                return Some(Over::Memory);
-            }
+        if self.most_tasks.is_some_and(|most| count_tasks(&processes) > most) {
+            return Some(Over::Processes);
         }
         let now: BTreeMap<_, _> = processes.iter().map(|pid| (*pid, written(*pid))).collect();
         let ended = |(pid, before): (&i32, &u64)| {
@@ -163,13 +186,4 @@ fn written(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("write_bytes: "));
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
-}
-
-/// What a process has in memory for itself: the program and its libraries are shared by many.
-fn held_memory(pid: i32) -> u64 {
-    const PAGE: u64 = 4096;
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-    let mut pages = text.split(' ').skip(1).map(|pages| pages.parse().unwrap_or(0_u64));
-    let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-    resident.saturating_sub(shared) * PAGE
 }

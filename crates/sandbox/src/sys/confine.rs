@@ -15,7 +15,7 @@ use super::checked;
 #[repr(C)]
 pub(crate) struct Landlock {
     pub(crate) files: u64,
-    /// TCP ports; a network namespace does that.
+    /// TCP ports; in a network namespace of its own a command needs none of them closed.
     pub(crate) net: u64,
     pub(crate) scoped: u64,
 }
@@ -26,8 +26,15 @@ struct PathBeneath {
     parent: i32,
 }
 
+#[repr(C)]
+struct NetPort {
+    allowed: u64,
+    port: u64,
+}
+
 const VERSION: u32 = 1;
 const PATH_BENEATH: u32 = 1;
+const NET_PORT: u32 = 2;
 
 /// The newest Landlock interface the kernel has.
 pub(crate) fn landlock_abi() -> io::Result<u32> {
@@ -60,6 +67,16 @@ pub(crate) fn add_path_rule(rules: &OwnedFd, path: impl AsFd, allowed: u64) -> i
     let answer = unsafe {
         libc::syscall(libc::SYS_landlock_add_rule, rules, PATH_BENEATH, &raw const rule, 0)
     };
+    checked(answer).map(drop)
+}
+
+/// Allows `allowed` with a TCP port.
+pub(crate) fn add_port_rule(rules: &OwnedFd, port: u16, allowed: u64) -> io::Result<()> {
+    let rule = NetPort { allowed, port: port.into() };
+    let rules = rules.as_raw_fd();
+    // SAFETY: the rule has the layout this kind of rule has, and outlives the call.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_landlock_add_rule, rules, NET_PORT, &raw const rule, 0) };
     checked(answer).map(drop)
 }
 

@@ -12,7 +12,6 @@ pub(crate) enum Resource {
     OpenFiles,
     FileSize,
     Processes,
-    AddressSpace,
 }
 
 impl Resource {
@@ -22,7 +21,6 @@ impl Resource {
             Self::OpenFiles => libc::RLIMIT_NOFILE,
             Self::FileSize => libc::RLIMIT_FSIZE,
             Self::Processes => libc::RLIMIT_NPROC,
-            Self::AddressSpace => libc::RLIMIT_AS,
         }
     }
 }

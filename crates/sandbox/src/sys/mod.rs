@@ -13,8 +13,8 @@ pub use self::readiness::watch;
 pub(crate) use self::{
     clone::{Child, Forked, exit_now, fork, run_and_wait},
     confine::{
-        Landlock, add_path_rule, close_range, drop_bounding_set, execute, landlock_abi,
-        landlock_restrict, leave_keys, no_new_privs, set_filter, unshare,
+        Landlock, add_path_rule, add_port_rule, close_range, drop_bounding_set, execute,
+        landlock_abi, landlock_restrict, leave_keys, no_new_privs, set_filter, unshare,
     },
     limit::{Resource, hard_limit, set_limit},
     loopback::bring_up_loopback,

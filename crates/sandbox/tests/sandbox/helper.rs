@@ -12,8 +12,8 @@ use std::{
 
 use libtest_mimic::Trial;
 use sandbox::{
-    Access, Bind, Changes, Exit, Job, Level, Limits, Process, Sandbox, SandboxError,
-    SandboxSettings, Source, Workspace,
+    Access, Bind, Changes, Exit, IsolationMode, IsolationWalls, Job, Level, LimitKeeper, Limits,
+    Process, Sandbox, SandboxError, SandboxSettings, Source, Workspace,
 };
 use tokio::io::AsyncReadExt;
 
@@ -37,6 +37,16 @@ pub(crate) fn the_sandbox() -> &'static (Sandbox, Level) {
         // Who asks first is in a runtime already.
         std::thread::spawn(make).join().unwrap()
     })
+}
+
+/// How commands are isolated and limited here.
+pub(crate) fn the_mode() -> IsolationMode {
+    the_sandbox().0.report_now().expect("a report").mode.expect("a mode")
+}
+
+/// Whether the kernel counts what commands use.
+pub(crate) fn is_counted() -> bool {
+    the_mode().limits == LimitKeeper::Cgroup
 }
 
 pub(crate) fn shut_down() {
@@ -126,7 +136,11 @@ pub(crate) fn shell(script: &str) -> Job {
 pub(crate) fn inside(argv: &[&str]) -> Job {
     let own = Source::Path(std::env::current_exe().unwrap().canonicalize().unwrap());
     let bind = Bind { source: own, target: ATTACKER.into(), access: Access::ReadOnly };
-    let argv: Vec<_> = [ATTACKER].into_iter().chain(argv.iter().copied()).collect();
+    let own = std::env::current_exe().unwrap();
+    // Without namespaces nothing can be mounted anywhere.
+    let is_mounted = the_mode().walls == IsolationWalls::Namespaces;
+    let attacker = if is_mounted { ATTACKER } else { own.to_str().unwrap() };
+    let argv: Vec<_> = [attacker].into_iter().chain(argv.iter().copied()).collect();
     Job { binds: vec![bind], ..job(argv) }
 }
 

@@ -10,13 +10,12 @@ use std::{
 
 use libtest_mimic::Trial;
 use sandbox::{
-    Cgroups, EndedBy, HostJob, Level, Limits, Process, Sandbox, SandboxError, SandboxSettings,
-    Stdio,
+    Cgroups, EndedBy, HostJob, Limits, Process, Sandbox, SandboxError, SandboxSettings, Stdio,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    helper::{Folder, Ran, block_on, finish, the_sandbox, trial},
+    helper::{Folder, Ran, block_on, finish, is_counted, the_sandbox, trial},
     leaks::{descriptors, groups_of, is_unused, processes_with, settle},
     works::numbered,
 };
@@ -287,8 +286,8 @@ async fn memory_is_limited() {
 }
 
 async fn processes_are_limited() {
-    let full = the_sandbox().1 == Level::Full;
-    if !full && fs::metadata("/proc/self").unwrap().uid() == 0 {
+    let counted = is_counted();
+    if !counted && fs::metadata("/proc/self").unwrap().uid() == 0 {
         // Without cgroups nobody counts those of root.
         return;
     }
@@ -296,7 +295,7 @@ async fn processes_are_limited() {
     let ran = run(limited(limits, &["fill", "processes"])).await;
     let count: u32 = ran.stdout.trim().parse().unwrap_or_else(|_| panic!("{ran:?}"));
     // Where only the user's are counted, those of other tests count too.
-    let expected = if full { 48..=52 } else { 1..=500 };
+    let expected = if counted { 48..=52 } else { 1..=500 };
     assert!(expected.contains(&count), "{count}");
 }
 
@@ -319,7 +318,7 @@ async fn processor_time_is_limited() {
             assert!(exit.cpu < Duration::from_millis(600), "{exit:?}");
         }
         // What cannot be limited is refused.
-        Err(error) => assert_ne!(the_sandbox().1, Level::Full, "{error:?}"),
+        Err(error) => assert!(!is_counted(), "{error:?}"),
     }
 }
 
@@ -352,7 +351,7 @@ async fn a_killed_launcher_leaves_nothing() {
     assert!(killed.unwrap().success());
     let result = process.wait().await;
     assert!(matches!(result, Err(SandboxError::LauncherDied)), "{result:?}");
-    let left = usize::from(the_sandbox().1 != Level::Full);
+    let left = usize::from(!is_counted());
     settle(|| processes_with(&named).len() <= left, || format!("{:?}", processes_with(&named)))
         .await;
     for pid in pids_with(&named) {

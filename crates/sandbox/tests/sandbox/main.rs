@@ -15,6 +15,8 @@
 )]
 
 mod attacks;
+mod bombs;
+mod confined;
 mod escapes;
 mod filling;
 mod helper;
@@ -22,6 +24,7 @@ mod hosts;
 mod leaks;
 mod limits;
 mod masked;
+mod scopes;
 mod user;
 mod works;
 
@@ -36,7 +39,11 @@ fn main() {
         Some("attack") => attacks::run(&args[2..]),
         Some("masked") => masked::run(&args[2..]),
         Some("fill") => filling::run(&args[2..]),
+        Some("scope") => scopes::run(),
         _ => {}
+    }
+    if std::env::var_os(user::WITHOUT_NAMESPACES).is_some() {
+        masked::forbid_namespaces();
     }
     user::wait_for_groups();
     let mut trials: Vec<Trial> = Vec::new();
@@ -44,8 +51,11 @@ fn main() {
     trials.extend(escapes::trials());
     trials.extend(hosts::trials());
     trials.extend(limits::trials());
+    trials.extend(bombs::trials());
     trials.extend(masked::trials());
     trials.extend(leaks::trials());
+    trials.extend(confined::trials());
+    trials.extend(scopes::trials());
     trials.extend(user::trials());
     let arguments = Arguments::from_args();
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -1,11 +1,12 @@
-//! A kernel in which one thing is missing: the call is refused, never run weaker.
+//! A kernel in which one thing is missing: the call is refused, never run weaker than it must be.
+//! Without namespaces, one that may run in a reduced sandbox does.
 #![expect(unsafe_code, reason = "what is missing is taken away by a filter")]
 
 use std::{fs, path::Path, process::exit};
 
 use libc::{c_long, sock_filter, sock_fprog};
 use libtest_mimic::Trial;
-use sandbox::{Changes, HostJob, Job, Sandbox, SandboxSettings};
+use sandbox::{Changes, HostJob, Job, Level, Sandbox, SandboxSettings};
 
 use crate::{
     helper::{Folder, block_on, shell, trial},
@@ -77,6 +78,33 @@ fn rows() -> Vec<Row> {
 /// What a command on the host cannot do without.
 const HOST_NEEDS: &[&str] = &["parent death", "setsid", "close_range", "pidfd_open", "prlimit"];
 
+/// What is not needed behind Landlock and seccomp alone, because nothing is mounted there.
+const REDUCED_LIVES_WITHOUT: &[&str] = &[
+    "user namespace",
+    "mount namespace",
+    "network namespace",
+    "ipc namespace",
+    "uts namespace",
+    "cgroup namespace",
+    "process namespace",
+    "mount",
+    "pivot_root",
+];
+
+/// Without these there is nothing to hold a command with.
+const REDUCED_NEEDS: &[&str] = &[
+    "landlock_create_ruleset",
+    "landlock_add_rule",
+    "landlock_restrict_self",
+    "seccomp",
+    "no_new_privs",
+    "parent death",
+    "setsid",
+    "close_range",
+    "pidfd_open",
+    "prlimit",
+];
+
 /// Only needed to leave root.
 fn rows_of_root() -> Vec<Row> {
     vec![
@@ -110,6 +138,17 @@ pub(crate) fn trials() -> Vec<Trial> {
         for (name, _, _) in others {
             assert_eq!(outcome(name, "on host"), ("ran".to_owned(), true), "{name}");
         }
+    }));
+    trials.extend(REDUCED_LIVES_WITHOUT.iter().map(|name| {
+        trial(&format!("reduced_without: {name}"), move || async move {
+            assert_eq!(outcome(name, "reduced"), ("ran".to_owned(), true));
+        })
+    }));
+    trials.extend(REDUCED_NEEDS.iter().map(|name| {
+        trial(&format!("reduced_refused_without: {name}"), move || async move {
+            let (outcome, ran) = outcome(name, "reduced");
+            assert!(!ran && outcome.starts_with("refused: "), "{outcome}");
+        })
     }));
     trials.push(trial("not_refused_when_nothing_is_missing", || async {
         assert_eq!(outcome("nothing", "inside"), ("ran".to_owned(), true));
@@ -153,6 +192,7 @@ pub(crate) fn run(args: &[String]) -> ! {
             let job = Job {
                 workspace: Some(sandbox::Workspace { source, target, mode: Changes::Direct }),
                 cwd: workspace,
+                minimum: if args[1] == "reduced" { Level::Reduced } else { Level::Full },
                 ..shell("echo x > mark")
             };
             sandbox.start(job).await
@@ -169,6 +209,11 @@ pub(crate) fn run(args: &[String]) -> ! {
     });
     println!("{said}");
     exit(0)
+}
+
+/// From here on no user namespace can be made, as where a machine forbids it.
+pub(crate) fn forbid_namespaces() {
+    take_away(libc::SYS_unshare, NS(libc::CLONE_NEWUSER));
 }
 
 /// From here on this call fails with "not implemented".

@@ -9,29 +9,49 @@ use std::{
     time::Duration,
 };
 
+use crate::helper::is_counted;
 use libtest_mimic::{Failed, Trial};
-use sandbox::Level;
 
-use crate::helper::the_sandbox;
-
-const USER: u32 = 64_991;
+pub(crate) const USER: u32 = 64_991;
 const GROUP: &str = "SANDBOX_TEST_GROUP";
+/// Set for a process that is to do without user namespaces.
+pub(crate) const WITHOUT_NAMESPACES: &str = "SANDBOX_TEST_WITHOUT_NAMESPACES";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    if !is_root() {
+    if std::env::var_os(WITHOUT_NAMESPACES).is_some() {
         return Vec::new();
     }
-    vec![
+    let mut trials = vec![
+        Trial::test("confined_without_namespaces", || without_namespaces("confined")),
+        Trial::test("bombs_without_namespaces", || without_namespaces("bomb: ")),
+    ];
+    if !is_root() {
+        return trials;
+    }
+    trials.extend([
         Trial::test("everything_again_as_a_user", || again(&[])),
         Trial::test("limits_again_as_a_user_with_cgroups", || {
-            if the_sandbox().1 == Level::Reduced {
+            if !is_counted() {
                 // Root has none to give away here.
                 return Ok(());
             }
             let groups = Groups::new();
             again(&groups.0)
         }),
-    ]
+    ]);
+    trials
+}
+
+/// Runs this binary where no user namespace can be made.
+fn without_namespaces(tests: &str) -> Result<(), Failed> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--test-threads=2", tests]).env(WITHOUT_NAMESPACES, "1");
+    let output = command.stdin(Stdio::null()).output()?;
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let said = format!("{}\n{}", text(&output.stdout), text(&output.stderr));
+    // A name that fits nothing would be no test.
+    let ran = !said.contains("running 0 tests");
+    if output.status.success() && ran { Ok(()) } else { Err(said.into()) }
 }
 
 /// What a process that is to live in groups waits for, before it looks where it lives.
@@ -41,7 +61,7 @@ pub(crate) fn wait_for_groups() {
     while !inside() {
         thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(the_sandbox().1, Level::Full);
+    assert!(is_counted());
 }
 
 /// Runs this binary as somebody else, from a place everybody can read.
@@ -70,19 +90,23 @@ fn again(groups: &[PathBuf]) -> Result<(), Failed> {
     Err(format!("{}\n{}", text(&output.stdout), text(&output.stderr)).into())
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0)
 }
 
 /// Groups beneath our own that belong to the user.
-struct Groups(Vec<PathBuf>);
+pub(crate) struct Groups(pub(crate) Vec<PathBuf>);
 
 impl Groups {
     fn name() -> String {
         format!("toolgate-test-{}", std::process::id())
     }
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        Self::named(&Self::name())
+    }
+
+    pub(crate) fn named(name: &str) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap();
         let mut groups = Vec::new();
         for line in own.lines() {
@@ -92,7 +116,7 @@ impl Groups {
                 continue;
             }
             let base = PathBuf::from("/sys/fs/cgroup").join(controllers);
-            let group = base.join(path.trim_start_matches('/')).join(Self::name());
+            let group = base.join(path.trim_start_matches('/')).join(name);
             fs::create_dir(&group).unwrap();
             for file in ["", "cgroup.procs"] {
                 chown(group.join(file), Some(USER), Some(USER)).unwrap();

@@ -116,6 +116,8 @@ fn command(asked: &Asked, caller: &Caller, wanted: &ToCheck) -> Result<Checked, 
     let tools = asked.state.gate.config().tools.clone();
     let check = CommandCheck::new(tools, security, ask)
         .map_err(|error| NotChecked::Internal(error.to_string()))?;
+    let isolation = asked.state.runner.isolation();
+    let check = check.on(isolation.map(|isolation| isolation.level).unwrap_or_default());
     let plan = check.plan(line, world::find_program);
     Ok(check.check(caller, line, &plan))
 }

@@ -3,12 +3,11 @@
 use std::{
     collections::VecDeque,
     fmt,
-    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use sandbox::{Changes, Input};
+use sandbox::Input;
 use tokio::{
     io::AsyncWriteExt,
     sync::{Notify, mpsc, oneshot},
@@ -21,10 +20,10 @@ use tool::{
 use world::{Fence, Proxy};
 
 use super::{
-    Runner, egress,
+    Runner,
+    direct::{DirectReady, prepare, trespasses},
+    egress,
     foreground::ended,
-    job::{Asked, Guards, Opened, job},
-    pin,
     problem::not_started,
     watch::{Event, Watch},
 };
@@ -40,27 +39,11 @@ pub(super) async fn start(
     start: Start<'_>,
 ) -> Result<Arc<dyn Process>, ToolError> {
     runner.processes.refuse_too_many(start.caller)?;
-    let (settings, world) = (runner.settings.load_full(), runner.world.clone());
-    let asked = Asked::from(start);
-    let prepare = move || {
-        let path = world.root(&asked.caller)?;
-        let root = std::fs::File::open(&path).map_err(ToolError::internal)?.into();
-        let mut fence = world.fence(&asked.caller)?;
-        let guards = Guards {
-            read_only: fence.read_only.clone(),
-            absent: std::mem::take(&mut fence.absent),
-            masked: std::mem::take(&mut fence.masked),
-        };
-        let workspace = Opened { root, path, changes: Changes::Direct, guards };
-        let mut job = job(&world, &settings, &asked, workspace)?;
-        let copies = pin::mount(&world, &settings, &asked, &mut job)?;
-        Ok::<_, ToolError>((job, fence, copies))
-    };
-    let prepared = tokio::task::spawn_blocking(prepare).await.map_err(ToolError::internal)?;
-    let (job, fence, _copies) = prepared?;
+    let DirectReady { job, fence, copies: _copies } = prepare(runner, start).await?;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
-    let around = Around { _way_out: proxy, fence: Some(fence) };
+    let isolation = runner.isolation().and_then(|isolation| isolation.note());
+    let around = Around { _way_out: proxy, fence: Some(fence), isolation };
     Ok(keep(runner, start, Running { process, place: Place::Sandbox, around }))
 }
 
@@ -125,26 +108,17 @@ async fn feed(input: Option<Input>, mut from: mpsc::Receiver<Typed>) {
 pub(super) struct Around {
     _way_out: Option<Proxy>,
     fence: Option<Fence>,
+    /// What is unusual about how it is isolated.
+    isolation: Option<String>,
 }
 
 impl Around {
     /// What has to be said about what the process left.
     async fn settle(self) -> Vec<String> {
         let Some(fence) = self.fence else { return Vec::new() };
-        let look = move || fence.appeared();
-        let appeared = match tokio::task::spawn_blocking(look).await {
-            Ok(Ok(appeared)) => appeared,
-            Ok(Err(error)) => return vec![error.to_string()],
-            Err(error) => return vec![error.to_string()],
-        };
-        let note = |path: PathBuf| {
-            format!(
-                "`{}` is new and protected: it decides what other programs run. Look at it before you \
-                 use it, or remove it",
-                path.display()
-            )
-        };
-        appeared.into_iter().map(note).collect()
+        let mut notes = trespasses(fence).await;
+        notes.extend(self.isolation);
+        notes
     }
 }
 

@@ -102,6 +102,7 @@ pub(super) fn ended(exit: &Exit, stopped: Stopped) -> Ended {
         (Stopped::TimedOut, _) => Some("timeout"),
         (Stopped::Cancelled, _) => Some("cancelled"),
         (Stopped::No, EndedBy::Memory) => Some("memory"),
+        (Stopped::No, EndedBy::Processes) => Some("processes"),
         (Stopped::No, EndedBy::Written) => Some("written"),
         (Stopped::No, EndedBy::Killed) => Some("killed"),
         (Stopped::No, EndedBy::Itself) => None,

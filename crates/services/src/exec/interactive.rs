@@ -16,18 +16,45 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, unix::AsyncFd},
     signal::unix::{SignalKind, signal},
 };
-use tool::{CallId, Captured, Ended, Live, Place, Ran, Start, ToolError};
+use tool::{CallId, Captured, Ended, IsolationLevel, Live, Place, Ran, Start, ToolError};
 use world::Committed;
 
 use super::{
-    Runner, blocking, egress,
+    Runner, blocking,
+    direct::{self, DirectReady},
+    egress,
     foreground::{OverlayLifetime, Ready, Stopped, ended, prepare},
     keep::keep,
     problem::not_started,
 };
 
+/// Runs a command that changes the workspace itself, with the person's terminal.
+pub(super) async fn direct(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
+    let DirectReady { mut job, fence, copies } = direct::prepare(runner, start).await?;
+    job.stdio = stdio().map_err(ToolError::internal)?;
+    let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
+    drop(copies);
+    let proxy = egress::open(&runner.world, start.run, &mut process)?;
+    let exit = attend(&mut process, start.live).await?;
+    let ended = ended(&exit, Stopped::No);
+    let mut notes = direct::notes(runner, fence).await;
+    notes.extend(egress::note(proxy.as_ref()));
+    let (output, changed) = (Captured::default(), Vec::new());
+    Ok(Ran { ended, output, place: Place::Sandbox, changed, notes })
+}
+
 /// Runs a command on an overlay with the person's terminal.
 pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolError> {
+    let isolation = runner.isolation();
+    if let Some(isolation) = isolation.filter(|it| it.level == IsolationLevel::Reduced) {
+        let reason = format!(
+            "this machine has no overlay ({}), so the program would change the workspace itself, and \
+             nothing could be dropped or undone; with `--no-overlay` it does. `toolgate doctor` says \
+             how to get one",
+            isolation.mode
+        );
+        return Err(ToolError::denied("exec", "sandbox", reason));
+    }
     let Ready { mut job, overlay, copies } =
         prepare(runner, start, OverlayLifetime::Review).await?;
     job.stdio = stdio().map_err(ToolError::internal)?;

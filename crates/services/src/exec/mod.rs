@@ -4,6 +4,7 @@
 mod argv;
 mod background;
 mod capture;
+mod direct;
 mod egress;
 mod environment;
 mod filter;
@@ -31,9 +32,10 @@ use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use config::Config;
-use sandbox::{Report, Sandbox, SandboxError, SandboxSettings, SandboxStats};
+use sandbox::{Level, Report, Sandbox, SandboxError, SandboxSettings, SandboxStats};
 use tool::{
-    BoxFuture, CallId, Caller, Exec, How, Named, Pinned, Place, Process, Ran, Run, Start, ToolError,
+    BoxFuture, CallId, Caller, Exec, How, Isolation, IsolationLevel, Named, Pinned, Place, Process,
+    Ran, Run, Start, ToolError,
 };
 use world::World;
 
@@ -84,6 +86,48 @@ impl Runner {
         self.sandbox.report().await
     }
 
+    /// How commands in the sandbox are isolated here; `None` if none can run in it. The first time
+    /// blocks for some milliseconds.
+    pub fn isolation(&self) -> Option<Arc<Isolation>> {
+        let report = self.sandbox.report_now().ok()?;
+        let level = match report.level {
+            Level::Full => IsolationLevel::Full,
+            Level::Reduced => IsolationLevel::Reduced,
+            Level::None => return None,
+        };
+        let (mode, missing) = (report.mode?.to_string(), report.lacks.clone());
+        Some(Arc::new(Isolation { level, mode, missing }))
+    }
+
+    /// What people are told once, at the start of a program that runs commands: that isolation is not
+    /// full here, or that no command can run, and the one command that helps. Blocks as
+    /// [`Runner::isolation`] does.
+    pub fn announcement(&self) -> Option<String> {
+        if let Some(reason) = self.unavailable() {
+            return Some(format!("commands cannot run here: {reason}"));
+        }
+        let settings = self.settings.load();
+        let isolation = self.isolation().filter(|_| settings.is_announced && !settings.on_host)?;
+        let note = isolation.note()?;
+        let fix = self.sandbox.report_now().ok().and_then(|report| report.fix.clone());
+        let fix = fix.map(|fix| format!(". To change that: {fix}")).unwrap_or_default();
+        Some(format!(
+            "{note}{fix}. `tools.sandbox.minimum = \"full\"` refuses commands here instead; \
+             \"reduced\" accepts this without a message"
+        ))
+    }
+
+    /// Why no command can run, with what helps; `None` if one can. Blocks as [`Runner::isolation`]
+    /// does.
+    pub fn unavailable(&self) -> Option<String> {
+        let settings = self.settings.load();
+        if settings.on_host {
+            return None;
+        }
+        let refused = self.sandbox.check(settings.minimum, &settings.limits).err()?;
+        Some(format!("{refused} (`toolgate doctor` says more)"))
+    }
+
     /// What it is doing.
     pub fn stats(&self) -> RunnerStats {
         let SandboxStats { parked, running, jobs } = self.sandbox.stats();
@@ -122,6 +166,7 @@ impl Exec for Runner {
             let start = self.bounded(start);
             match ground(start.run.place)? {
                 ground if start.run.is_harmless() => steps::run(self, start, ground).await,
+                Ground::Sandbox if start.run.direct => direct::run(self, start).await,
                 Ground::Sandbox => foreground::run(self, start).await,
                 Ground::Host => host::run(self, start).await,
             }
@@ -131,6 +176,7 @@ impl Exec for Runner {
     fn interact<'a>(&'a self, start: Start<'a>) -> BoxFuture<'a, Result<Ran, ToolError>> {
         Box::pin(async move {
             match ground(start.run.place)? {
+                Ground::Sandbox if start.run.direct => interactive::direct(self, start).await,
                 Ground::Sandbox => interactive::interact(self, start).await,
                 Ground::Host => Err(ToolError::failed(
                     "a command at your own terminal runs in the sandbox only; leave `host` out",

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use config::{Config, Isolation, Minimum};
 use rustix::system::sysinfo;
 use sandbox::{Level, Limits};
+use tool::Place;
 
 const MIB: u64 = 1 << 20;
 /// The least memory that people can build software with.
@@ -14,6 +15,10 @@ const LEAST_MEMORY: u64 = 2_048 * MIB;
 #[derive(Debug, Clone)]
 pub(super) struct RunSettings {
     pub(super) minimum: Level,
+    /// Whether people are told that isolation is not full.
+    pub(super) is_announced: bool,
+    /// Whether commands usually run on the host, where the sandbox is not needed.
+    pub(super) on_host: bool,
     pub(super) limits: Limits,
     /// Folders besides the usual ones that commands can read.
     pub(super) read: Vec<PathBuf>,
@@ -35,8 +40,10 @@ impl RunSettings {
         Self {
             minimum: match isolation.minimum.value {
                 Minimum::Full => Level::Full,
-                Minimum::Reduced => Level::Reduced,
+                Minimum::Auto | Minimum::Reduced => Level::Reduced,
             },
+            is_announced: isolation.minimum.value == Minimum::Auto,
+            on_host: config.tools.exec.host.value == Place::Host,
             limits: limits(isolation),
             read: isolation.read.value.iter().map(|path| path.value.clone()).collect(),
             env: passed.collect(),

@@ -263,7 +263,8 @@ impl<'a> Line<'a> {
     }
 
     fn end(self) -> Ran {
-        let Self { start, ground, began, heard, status, last, cpu, max_rss_bytes, .. } = self;
+        let Self { runner, start, ground, began, heard, status, last, cpu, max_rss_bytes, .. } =
+            self;
         let as_a_shell = Ended {
             exit_code: Some(status),
             signal: None,
@@ -286,7 +287,10 @@ impl<'a> Line<'a> {
             Some(_) | None => as_a_shell,
         };
         let (place, notes) = match ground {
-            Ground::Sandbox => (Place::Sandbox, Vec::new()),
+            Ground::Sandbox => {
+                let isolation = runner.isolation().and_then(|isolation| isolation.note());
+                (Place::Sandbox, isolation.into_iter().collect())
+            }
             Ground::Host => (Place::Host, vec![host::NOTE.to_owned()]),
         };
         Ran { ended, output: heard.done(), place, changed: Vec::new(), notes }

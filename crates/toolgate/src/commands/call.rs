@@ -14,7 +14,7 @@ use provider::WireCall;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tool::Exec as _;
+use tool::{Capability, Exec as _};
 use toolgate::{Answered, Approver, Caller, Format, Gate, Outcome, Request};
 
 use crate::{
@@ -62,6 +62,9 @@ impl CallTool {
             self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;
         let asked = self.asked(format)?;
         let gate = context::gate_as(global, config, &self.identity.agent, self.approver()?)?;
+        if asked.runs_commands(&gate) {
+            context::announce_isolation(gate.runner());
+        }
         // A call may wait long for a person, and the configuration may change meanwhile.
         let _watch = context::configuration_file(global).map(|path| {
             let (identity, wait) = (self.identity.clone(), self.wait);
@@ -138,6 +141,14 @@ struct Answer {
 }
 
 impl Asked {
+    /// Whether a command may run. What a model wants is not looked into.
+    fn runs_commands(&self, gate: &Gate) -> bool {
+        let Self::ByName(request, _) = self else { return true };
+        let snapshot = gate.registry().snapshot();
+        let found = snapshot.find(&request.name);
+        found.is_some_and(|entry| entry.info().uses.contains(&Capability::Exec))
+    }
+
     async fn answer(
         self,
         gate: &Gate,

@@ -54,6 +54,7 @@ impl Chat {
         let at_terminal = || Arc::new(Terminal::of_chat()) as Arc<dyn Approver>;
         let approver = context::person().is_ok().then(at_terminal);
         let gate = context::gate_as(global, config, &self.identity.agent, approver)?;
+        context::announce_isolation(gate.runner());
         let (agents, caller) = (gate.agents().clone(), context::caller(&self.identity));
         let talk = Talk { agents, caller, model: self.model };
         let code = match self.message {

@@ -77,6 +77,7 @@ impl McpCommand {
             Arc::new(AtClient { events, waits: wait.is_some(), global }) as Arc<dyn Approver>
         });
         let gate = context::gate_as(global, config, &identity.agent, approver)?;
+        context::announce_isolation(gate.runner());
         let _watch = context::configuration_place(global).map(|path| {
             let identity = identity.clone();
             gate.watch(&path, move |path| {

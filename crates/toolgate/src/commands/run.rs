@@ -66,6 +66,10 @@ pub(crate) struct RunProgram {
     /// Decide about the changes of an earlier run: its id, the beginning or end of that, or `last`.
     #[arg(long, value_name = "ID", conflicts_with = "command")]
     resume: Option<CallName>,
+    /// Let the program change the workspace itself: there is nothing to review, and nothing can be
+    /// undone. Needed where the machine has no overlay.
+    #[arg(long, conflicts_with_all = ["keep", "drop", "list", "resume"])]
+    no_overlay: bool,
     #[command(flatten)]
     identity: Identity,
     /// The program and its arguments.
@@ -104,6 +108,9 @@ impl RunProgram {
         gate.runner().shutdown().await;
         let held = gate.world().held_runs().get(held.unwrap_or(outcome.meta().call_id));
         report(&outcome, held.as_ref());
+        if held.is_none() && !self.no_overlay {
+            report_kept(&outcome);
+        }
         let ended = ended.lock().map(|mut ended| ended.take()).unwrap_or_default();
         Ok(exit_code(ended))
     }
@@ -171,6 +178,7 @@ impl RunProgram {
         }
         Run {
             place: Some(Place::Sandbox),
+            direct: self.no_overlay,
             reach: if hosts.is_empty() { Reach::Nobody } else { Reach::Hosts(hosts) },
             ..Run::new(words.join(" "))
         }
@@ -240,7 +248,7 @@ fn list_held(held: &[HeldRun]) {
 
 /// What became of it, in a few lines.
 fn report(outcome: &Outcome, held: Option<&HeldRun>) {
-    report_outcome(outcome, held);
+    report_outcome(outcome);
     if let Some(held) = held {
         output::note(format_args!(
             "toolgate: the changes are held, and the workspace is as it was; \
@@ -250,28 +258,13 @@ fn report(outcome: &Outcome, held: Option<&HeldRun>) {
     }
 }
 
-fn report_outcome(outcome: &Outcome, held: Option<&HeldRun>) {
+fn report_outcome(outcome: &Outcome) {
     match outcome {
-        Outcome::Success { result, meta, .. } => {
+        Outcome::Success { result, .. } => {
             for note in result.get("notes").and_then(Value::as_array).into_iter().flatten() {
                 output::note(format_args!(
                     "toolgate: {}",
                     visible(note.as_str().unwrap_or_default())
-                ));
-            }
-            if held.is_some() {
-                return;
-            }
-            if meta.changed.is_empty() {
-                output::note("toolgate: nothing was kept");
-            } else {
-                let kept = match meta.changed.len() {
-                    1 => "one change".to_owned(),
-                    count => format!("{count} changes"),
-                };
-                let id = meta.call_id;
-                output::note(format_args!(
-                    "toolgate: kept {kept}; `toolgate undo {id}` takes it back"
                 ));
             }
         }
@@ -279,6 +272,18 @@ fn report_outcome(outcome: &Outcome, held: Option<&HeldRun>) {
             output::note(format_args!("toolgate: {}", visible(message)));
         }
     }
+}
+
+/// What was kept, and how to take it back.
+fn report_kept(outcome: &Outcome) {
+    let Outcome::Success { meta, .. } = outcome else { return };
+    let kept = match meta.changed.len() {
+        0 => return output::note("toolgate: nothing was kept"),
+        1 => "one change".to_owned(),
+        count => format!("{count} changes"),
+    };
+    let id = meta.call_id;
+    output::note(format_args!("toolgate: kept {kept}; `toolgate undo {id}` takes it back"));
 }
 
 /// That of the program, as a shell would give it; 1 if it did not run.

@@ -75,6 +75,7 @@ impl Serve {
         let place = context::data(global)?.join(PLACE);
         fs::write(&place, address.to_string()).context("cannot note where the server listens")?;
         greet(gate.db().await?, address).await?;
+        context::announce_isolation(gate.runner());
         gate.agents().resume().await?;
         let restart = CancellationToken::new();
         gate.on_restart({

@@ -17,8 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("limits_hold_a_command", limits_hold_a_command),
         trial("a_command_needs_the_permission", a_command_needs_the_permission),
         trial("a_command_that_waited_needs_the_permission_of_now", a_command_that_waited),
-        Trial::test("less_isolation_than_asked_for_refuses_the_command", || {
-            less_isolation_than_asked_for();
+        Trial::test("without_cgroups_commands_are_watched", || {
+            without_cgroups();
             Ok(())
         }),
     ]
@@ -109,8 +109,8 @@ async fn a_command_that_waited() {
     assert_eq!(setup.text("x"), None);
 }
 
-/// Where no cgroup can be seen, limits are only approximate.
-fn less_isolation_than_asked_for() {
+/// Where no cgroup can be seen, commands are watched.
+fn without_cgroups() {
     let own = std::env::current_exe().unwrap();
     let script =
         format!("mount -t tmpfs none /sys/fs/cgroup && exec '{}' {ALONE} reduced", own.display());
@@ -125,24 +125,23 @@ fn less_isolation_than_asked_for() {
 
 /// The process that sees no cgroup.
 pub(crate) async fn reduced() {
-    for (setting, runs) in
-        [("", false), ("minimum = \"full\"", false), ("minimum = \"reduced\"", true)]
-    {
+    for setting in ["", "minimum = \"full\"", "minimum = \"reduced\""] {
         let setup = Setup::with(&format!("{AUTO}[tools.sandbox]\n{setting}\n")).await;
         for more in [json!({}), json!({"background": true})] {
             let mut args = json!({"command": "echo x > x"});
             args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             let outcome = setup.call("exec", args).await;
-            assert_eq!(outcome["status"] == "success", runs, "{setting}: {outcome}");
-            if !runs {
-                let said = error(&outcome);
-                assert!(said.starts_with("permission_denied: "), "{said}");
-                assert!(
-                    said.contains("reduced isolation") && said.contains("toolgate doctor"),
-                    "{said}"
-                );
-                assert_eq!(setup.text("x"), None);
-            }
+            assert_eq!(outcome["status"], "success", "{setting}: {outcome}");
+            let isolation = &outcome["meta"]["isolation"];
+            assert_eq!(isolation["mode"], "namespaces+watching", "{outcome}");
+            assert_eq!(isolation["level"], "full", "{outcome}");
         }
     }
+    // A limit that nobody could hold is refused, with the reason.
+    let setup = Setup::with(&format!("{AUTO}[tools.sandbox]\ncpu_percent = 50\n")).await;
+    let outcome = setup.call("exec", json!({"command": "echo y > y"})).await;
+    let said = error(&outcome);
+    assert!(said.starts_with("tool_not_available: "), "{said}");
+    assert!(said.contains("cpu_percent") && said.contains("toolgate doctor"), "{said}");
+    assert_eq!(setup.text("y"), None);
 }

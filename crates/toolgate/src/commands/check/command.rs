@@ -7,8 +7,9 @@ use policy::{
     Checked, CommandCheck, MISSING,
     shell::{Analysis, Command, analyse},
 };
+use sandbox::{Level, Sandbox, SandboxSettings};
 use serde_json::Value;
-use tool::{Action, After, Argv, Inlet, Step};
+use tool::{Action, After, Argv, Inlet, IsolationLevel, Step};
 use toolgate::{Caller, Plan};
 
 use super::{Checker, Input, Shown, answer::shown};
@@ -33,7 +34,17 @@ impl CheckCommand {
         let named = |text: &Option<String>| text.clone().unwrap_or_default();
         let security = Security::ALL.into_iter().find(|one| one.name() == named(&self.security));
         let ask = Ask::ALL.into_iter().find(|one| one.name() == named(&self.ask));
-        Ok(Commands(CommandCheck::new(tools, security, ask)?))
+        let check = CommandCheck::new(tools, security, ask)?;
+        Ok(Commands(check.on(level())))
+    }
+}
+
+/// What the sandbox of this machine offers; as usual where it offers nothing.
+fn level() -> IsolationLevel {
+    let sandbox = Sandbox::new(SandboxSettings::default());
+    match sandbox.report_now().map(|report| report.level) {
+        Ok(Level::Reduced) => IsolationLevel::Reduced,
+        Ok(Level::Full | Level::None) | Err(_) => IsolationLevel::Full,
     }
 }
 

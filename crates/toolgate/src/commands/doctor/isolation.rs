@@ -1,7 +1,9 @@
 //! Whether commands can be held here.
 
 use config::{Config, Minimum};
-use sandbox::{Feature, Found, Level, Report, Sandbox, SandboxSettings};
+use sandbox::{
+    Feature, Found, IsolationMode, Level, LimitKeeper, Report, Sandbox, SandboxSettings,
+};
 
 use super::finding::{Finding, ok, problem, warning};
 
@@ -19,10 +21,22 @@ pub(super) async fn isolation(config: &Config) -> Vec<Finding> {
 }
 
 fn findings(report: &Report, config: &Config) -> Vec<Finding> {
-    let missing = report.features.iter().filter_map(missing);
-    let mut found = vec![summary(report.level, config)];
-    found.extend(missing);
+    let mut found = vec![summary(report, config)];
+    if let (None, Some(_)) = (cgroup(report), &config.tools.isolation.cpu_percent) {
+        let message =
+            "`tools.sandbox.cpu_percent` needs a writable cgroup, so commands are refused";
+        found.push(problem(NAME, message).fix("make one writable, or remove the setting"));
+    }
+    // Why the level is not better. What needs user namespaces fails with them.
+    if report.level != Level::Full {
+        found.extend(report.features.iter().filter_map(missing).take(1));
+        found.extend(report.lacks.iter().map(|lack| warning(NAME, format!("missing: {lack}"))));
+    }
     found
+}
+
+fn cgroup(report: &Report) -> Option<IsolationMode> {
+    report.mode.filter(|mode| mode.limits == LimitKeeper::Cgroup)
 }
 
 fn missing(feature: &Feature) -> Option<Finding> {
@@ -35,18 +49,37 @@ fn missing(feature: &Feature) -> Option<Finding> {
     }
 }
 
-fn summary(level: Level, config: &Config) -> Finding {
+fn summary(report: &Report, config: &Config) -> Finding {
+    let Report { level, mode, lacks, .. } = report;
+    let fix = report.fix.as_deref();
+    let Some(mode) = mode else {
+        return with_fix(problem(NAME, "commands cannot be isolated here, so none runs"), fix);
+    };
     match (level, config.tools.isolation.minimum.value) {
-        (Level::Full, _) => ok(NAME, "commands are isolated, and the kernel counts what they use"),
-        (Level::Reduced, Minimum::Reduced) => {
-            ok(NAME, "commands are isolated; limits are approximate (`reduced`)")
+        (Level::Full, _) if mode.limits == LimitKeeper::Cgroup => {
+            ok(NAME, format!("commands are isolated, and the kernel counts what they use ({mode})"))
         }
-        (Level::Reduced, Minimum::Full) => {
-            problem(NAME, "no cgroup is writable, so commands are refused").fix(
-                "make one writable, or accept approximate limits with `tools.sandbox.minimum = \
-                 \"reduced\"`",
-            )
+        (Level::Full, _) => {
+            let lacks = lacks.join("; ");
+            with_fix(ok(NAME, format!("commands are isolated ({mode}); missing: {lacks}")), fix)
         }
-        (Level::None, _) => problem(NAME, "commands cannot be isolated here, so none runs"),
+        (_, Minimum::Full) => {
+            let message = format!(
+                "isolation is only reduced here ({mode}), so `tools.sandbox.minimum = \"full\"` refuses \
+                 all commands"
+            );
+            with_fix(problem(NAME, message), fix)
+        }
+        (_, Minimum::Auto | Minimum::Reduced) => {
+            let message = format!("isolation of commands is reduced ({mode}), and they ask first");
+            with_fix(warning(NAME, message), fix)
+        }
+    }
+}
+
+fn with_fix(finding: Finding, fix: Option<&str>) -> Finding {
+    match fix {
+        Some(fix) => finding.fix(format!("to change that: {fix}")),
+        None => finding,
     }
 }
