@@ -44,6 +44,7 @@ const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/opt"];
 /// Changes you have not decided about are held, also when the terminal is closed or Toolgate is killed:
 /// `--list` shows them, and `--resume` asks again.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunProgram {
     /// A host the program reaches, such as `api.example.org` or `*.example.net`; may be repeated.
     #[arg(long, value_name = "HOST")]
