@@ -18,15 +18,35 @@ const ASKED: &str = "toolgate.asked";
 /// No repository needs so many.
 const MOST: usize = 200;
 
-/// The command that tells what has to be switched off for `argv`, if it is git in a repository.
+/// Says where git is for a script that runs it.
+const PROGRAM: &str = "TOOLGATE_GIT";
+
+/// The command that tells what has to be switched off for `argv`, if it is git in a repository, or a
+/// script that runs git.
 pub(super) fn question(argv: &Argv) -> Option<Argv> {
+    let words = ["config", "-z", "--name-only", "--get-regexp", NAMED];
+    let mut question = asked(argv, &words)?;
+    question.env.extend(variables(&[(ASKED, "true")]));
+    Some(question)
+}
+
+/// Git with these words, where `argv` would run it.
+fn asked(argv: &Argv, words: &[&str]) -> Option<Argv> {
     let is_git = argv.path.as_ref().is_some_and(|path| path.ends_with("/git"));
-    let words = ["git", "--no-pager", "config", "-z", "--name-only", "--get-regexp", NAMED];
-    (is_git && argv.folder.is_none()).then(|| Argv {
-        words: words.map(str::to_owned).to_vec(),
-        env: argv.env.iter().cloned().chain(variables(&[(ASKED, "true")])).collect(),
+    let named = argv.env.iter().find(|(name, _)| name == PROGRAM).map(|(_, path)| path.clone());
+    let path = if is_git { argv.path.clone() } else { named };
+    let path = path.filter(|_| argv.folder.is_none())?;
+    let folder = match argv.words.get(1..3) {
+        Some([option, folder]) if is_git && option == "-C" => vec![option.clone(), folder.clone()],
+        _ => Vec::new(),
+    };
+    let first = std::iter::once("git".to_owned()).chain(folder).chain(["--no-pager".to_owned()]);
+    Some(Argv {
+        path: Some(path),
+        words: first.chain(words.iter().map(|&word| word.to_owned())).collect(),
+        env: argv.env.clone(),
         streams: Streams::default(),
-        ..argv.clone()
+        folder: None,
     })
 }
 
@@ -47,16 +67,8 @@ pub(super) fn answer(output: &[u8]) -> Result<Vec<(String, String)>, ToolError> 
 }
 
 /// The command that tells where a repository keeps its history.
-pub(super) fn folders_question(argv: &Argv) -> Argv {
-    let words = [
-        "git",
-        "--no-pager",
-        "rev-parse",
-        "--path-format=absolute",
-        "--git-dir",
-        "--git-common-dir",
-    ];
-    Argv { words: words.map(str::to_owned).to_vec(), streams: Streams::default(), ..argv.clone() }
+pub(super) fn folders_question(argv: &Argv) -> Option<Argv> {
+    asked(argv, &["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"])
 }
 
 /// Refuses a repository that brings in files or a history from outside the workspace: by

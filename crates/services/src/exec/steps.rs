@@ -196,9 +196,11 @@ impl<'a> Line<'a> {
     async fn disarm(&self, argv: &Argv) -> Result<Vec<(String, String)>, ToolError> {
         let Some(question) = git::question(argv) else { return Ok(Vec::new()) };
         let settings = self.ask(question).await?;
-        if matches!(self.ground, Ground::Host) {
+        if matches!(self.ground, Ground::Host)
+            && let Some(question) = git::folders_question(argv)
+        {
             // In the sandbox nothing is seen of what lies elsewhere.
-            let folders = self.ask(git::folders_question(argv)).await?;
+            let folders = self.ask(question).await?;
             let root = self.runner.world.root(self.start.caller)?;
             git::refuse_elsewhere(&settings, &folders, &root)?;
         }

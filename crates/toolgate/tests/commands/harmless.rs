@@ -111,6 +111,29 @@ const LINES: &[&str] = &[
     "which ls",
     "echo",
     "ls -d .",
+    // These need a shell, and get one that runs what was judged.
+    "ls *.txt",
+    "cat *.txt | sort | uniq -c",
+    "wc -l src/*.rs",
+    "echo $HOME ${PATH:+set}",
+    "echo *.absent",
+    "for f in *.txt; do echo \"== $f\"; head -1 \"$f\"; done",
+    "for d in */; do echo \"$d\"; done",
+    "ls | xargs -n1 echo",
+    "find . -name '*.rs' | sort | xargs wc -l",
+    "find src -name '*.rs' -exec wc -l {} \\; | sort",
+    "[[ -f a.txt && ! -d a.txt ]] && echo yes",
+    "if [ -f missing ]; then cat missing; else echo none; fi",
+    "n=$(wc -l < a.txt); echo \"lines: $n\"",
+    "diff <(sort a.txt) <(sort b.txt)",
+    "while read -r a b; do echo \"$b-$a\"; done < a.txt",
+    "(cd src && ls); ls | head -1",
+    "ls {a,b}.txt missing 2>/dev/null | tac",
+    "! grep -q absent a.txt && echo none",
+    "cat <<< 'a b'",
+    "echo $((2 + 3)) $?",
+    "cat 'with space.txt' with\\ space.txt",
+    "false; echo $?; exit 3",
 ];
 
 async fn prints_what_a_shell_prints() {
@@ -173,8 +196,10 @@ async fn nothing_else_runs() {
     furnish(&setup);
     for (args, why) in [
         (json!({"command": "touch x"}), "`touch` is not on the list"),
-        (json!({"command": "ls > x"}), "more than pipes"),
-        (json!({"command": "cat *.txt"}), "expansions"),
+        (json!({"command": "ls > x"}), "redirections"),
+        (json!({"command": "cat *.txt > x"}), "redirections"),
+        (json!({"command": "for f in *; do rm $f; done"}), "`rm` is not on the list"),
+        (json!({"command": "ls | xargs touch"}), "`touch` is not on the list"),
         (json!({"command": "sort -o x a.txt"}), "`-o` of `sort`"),
         (json!({"command": "cat .env"}), "may hold credentials"),
         (json!({"command": "ls", "env": {"LS_COLORS": "x"}}), "sets variables"),

@@ -26,6 +26,8 @@ pub struct Entry {
     pub(super) separates: bool,
     /// What looks at the arguments besides.
     pub(super) check: Option<Check>,
+    /// Whether it may have words that are not known before it runs.
+    pub(super) unknown_words: UnknownWords,
     /// What changes the arguments so that they are harmless.
     pub(super) guard: Option<Guard>,
     /// What reads the arguments instead, if they are not like those of others.
@@ -45,6 +47,19 @@ pub struct Entry {
     pub(super) folder: Option<&'static str>,
     /// Lines that are harmless, and lines that are not.
     pub(super) examples: Examples,
+}
+
+/// Whether a program may have words that are not known before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnknownWords {
+    /// As operands behind `--`, and as values of options.
+    BehindDashes,
+    /// As operands that start with something known: it does not know `--`.
+    WithKnownStart,
+    /// Anywhere: it reads its words itself.
+    Anywhere,
+    /// Nowhere.
+    Refused,
 }
 
 /// Looks at arguments that are told apart.
@@ -108,6 +123,7 @@ impl Entry {
             abbreviates: true,
             separates: false,
             check: None,
+            unknown_words: UnknownWords::BehindDashes,
             guard: None,
             reads: None,
             before: &[],
@@ -159,11 +175,19 @@ impl Entry {
 
     pub(super) const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self.unknown_words = UnknownWords::Refused;
         self
     }
 
     pub(super) const fn guarded(mut self, guard: Guard) -> Self {
         self.guard = Some(guard);
+        self.unknown_words = UnknownWords::Refused;
+        self
+    }
+
+    /// One whose check holds for words that are not known, too.
+    pub(super) const fn with_unknown(mut self, unknown: UnknownWords) -> Self {
+        self.unknown_words = unknown;
         self
     }
 
@@ -176,11 +200,13 @@ impl Entry {
     /// One whose values stand in words of their own.
     pub(super) const fn separated(mut self) -> Self {
         self.separates = true;
+        self.unknown_words = UnknownWords::WithKnownStart;
         self
     }
 
     pub(super) const fn reading(mut self, reads: Reads) -> Self {
         self.reads = Some(reads);
+        self.unknown_words = UnknownWords::Refused;
         self
     }
 
@@ -194,6 +220,12 @@ impl Entry {
         self
     }
 
+    /// One that needs these variables.
+    pub(super) const fn with_env(mut self, env: &'static [(&'static str, &'static str)]) -> Self {
+        self.env = env;
+        self
+    }
+
     /// One that says where programs are.
     pub(super) const fn finding(mut self) -> Self {
         self.finds = true;
@@ -203,6 +235,7 @@ impl Entry {
     /// One that the shell has itself.
     pub(super) const fn by_shell(mut self, script: &'static str) -> Self {
         self.builtin = Some(script);
+        self.unknown_words = UnknownWords::Refused;
         self
     }
 

@@ -10,8 +10,10 @@ mod options;
 mod outside;
 mod path;
 mod plain;
+mod script;
 mod steps;
 mod table;
+mod unknown;
 
 use tool::{Action, After, Inlet, Step};
 
@@ -25,6 +27,9 @@ pub use steps::Harmless;
 
 /// Each program of a pipeline has a sandbox of its own.
 const MOST_AT_ONCE: usize = 16;
+
+/// What programs run is not followed if they are shells or go elsewhere; these only print a version.
+const OPAQUE_VERSIONS: &[&str] = &["ssh -V", "tmux -V", "zsh --version"];
 
 /// Whether a line is known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +59,23 @@ impl std::fmt::Debug for Known<'_> {
 
 /// Whether `line` is known to be harmless, and how it is executed then.
 pub fn harmless(line: &str, known: Known<'_>) -> Judgement {
-    match judge_plain(line, known) {
+    let judged = judge_plain(line, known).or_else(|reason| {
+        // Where a shell is of no help, the first reason says more.
+        let script = script::judge_script(line, known);
+        let says_more = is_plain(line) && reason != NOT_PLAIN;
+        script.map_err(|other| if says_more { reason } else { other })
+    });
+    match judged {
         Ok(harmless) => Judgement::Harmless(harmless),
         Err(reason) => Judgement::Not(reason),
     }
+}
+
+const NOT_PLAIN: &str = "it has expansions, assignments or nested commands";
+
+/// Whether the line is read without a shell, as far as its words go.
+fn is_plain(line: &str) -> bool {
+    plain::split(line).is_some() && !line.contains(['*', '?', '$', '`', '{'])
 }
 
 /// Whether a line that is known to be harmless is so in any shell, too: nothing has to be added to any of its
@@ -70,6 +88,15 @@ pub fn is_bare(line: &str, known: Known<'_>) -> bool {
 
 /// Judges a line of plain commands.
 fn judge_plain(line: &str, known: Known<'_>) -> Result<Harmless, String> {
+    if !unknown::is_free(line) {
+        return Err("it has characters that mean nothing".to_owned());
+    }
+    if OPAQUE_VERSIONS.contains(&line) {
+        let plain = plain::split(line).unwrap_or_default();
+        let mut all = plain.into_iter().map(|one| action(one.pipeline, known));
+        let action = all.next().ok_or("a command is missing")??;
+        return Ok(Harmless { steps: vec![Step { after: After::Anything, action }] });
+    }
     let commands = match analyse(line) {
         Analysis::Commands(commands) => commands,
         Analysis::Opaque(opaque) => return Err(format!("it cannot be taken apart: {opaque}")),
@@ -77,7 +104,7 @@ fn judge_plain(line: &str, known: Known<'_>) -> Result<Harmless, String> {
     let plain = plain::split(line).ok_or("it is more than pipes and lists of plain commands")?;
     let read: Vec<_> = plain.iter().flat_map(|step| &step.pipeline).collect();
     if commands.len() != read.len() || !commands.iter().zip(&read).all(is_same) {
-        return Err("it has expansions, assignments or nested commands".to_owned());
+        return Err(NOT_PLAIN.to_owned());
     }
     let steps = plain.into_iter().map(|Pipeline { joined, pipeline }| {
         let after = match joined {

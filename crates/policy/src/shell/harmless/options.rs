@@ -1,8 +1,8 @@
 //! Tells options and operands apart, as GNU programs do.
 
 use super::{
-    entry::{Arguments, Entry, Known, Operands, Takes},
-    git_names, path,
+    entry::{Arguments, Entry, Known, Operands, Takes, UnknownWords},
+    git_names, path, unknown,
 };
 
 type Checked<T> = Result<T, String>;
@@ -26,6 +26,7 @@ pub(super) fn read(entry: &Entry, words: &[String]) -> Checked<Vec<String>> {
         }
     }
     reader.operands()?;
+    reader.keep_operands_apart()?;
     let Reader { mut arguments, options, .. } = reader;
     if let Some(check) = entry.check {
         check(&arguments)?;
@@ -53,6 +54,50 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// A value of an option that is not known must be one word.
+    fn check_value(&self, option: &str, value: &str, is_path: bool) -> Checked<()> {
+        if !unknown::is_known(value)
+            && (unknown::may_split(value) || self.entry.unknown_words == UnknownWords::Refused)
+        {
+            return Err(format!("the value of `{option}` is not known"));
+        }
+        if is_path { path::check(value) } else { Ok(()) }
+    }
+
+    /// Sees to it that no operand that is not known is taken for an option.
+    fn keep_operands_apart(&mut self) -> Checked<()> {
+        let operands = &self.arguments.operands;
+        if operands.iter().all(|operand| unknown::is_known(operand)) {
+            return Ok(());
+        }
+        let refuse = || Err(format!("`{}` with words that are not known", self.entry.name));
+        if self.entry.max != usize::MAX && operands.iter().any(|one| unknown::may_split(one)) {
+            return refuse();
+        }
+        let is_git = self.entry.operands == Operands::Revisions;
+        match self.entry.unknown_words {
+            UnknownWords::Refused => refuse(),
+            UnknownWords::Anywhere => Ok(()),
+            UnknownWords::WithKnownStart => {
+                if operands.iter().any(|one| unknown::starts_unknown(one)) {
+                    refuse()
+                } else {
+                    Ok(())
+                }
+            }
+            UnknownWords::BehindDashes if is_git => {
+                let (before, _) = self.arguments.around_dashes();
+                if before.iter().all(|one| unknown::is_known(one)) { Ok(()) } else { refuse() }
+            }
+            UnknownWords::BehindDashes => {
+                if operands.iter().any(|one| unknown::starts_unknown(one)) {
+                    self.arguments.split = Some(0);
+                }
+                Ok(())
+            }
+        }
+    }
+
     fn refuse<T>(&self, option: &str) -> Checked<T> {
         Err(format!("`{option}` of `{}` is not known to be harmless", self.entry.name))
     }
@@ -77,9 +122,11 @@ impl Reader<'_> {
             (Takes::Nothing | Takes::Two, Some(_)) => return self.refuse(&shown),
             (Takes::Two, None) => {
                 let two: Vec<_> = rest.take(2).cloned().collect();
-                let [name, _] = two.as_slice() else {
+                let [name, value] = two.as_slice() else {
                     return Err(format!("`{full}` has no value"));
                 };
+                self.check_value(&full, name, false)?;
+                self.check_value(&full, value, false)?;
                 self.arguments.options.push((full.clone(), Some(name.clone())));
                 self.options.extend(std::iter::once(full).chain(two));
                 return Ok(());
@@ -90,8 +137,8 @@ impl Reader<'_> {
             },
             (_, value) => value,
         };
-        if let Some(value) = value.as_ref().filter(|_| is_path) {
-            path::check(value)?;
+        if let Some(value) = &value {
+            self.check_value(&full, value, is_path)?;
         }
         self.options
             .push(value.as_ref().map_or_else(|| full.clone(), |value| format!("{full}={value}")));
@@ -146,8 +193,8 @@ impl Reader<'_> {
                     Some(behind.to_owned())
                 }
             };
-            if let Some(value) = value.as_ref().filter(|_| is_path) {
-                path::check(value)?;
+            if let Some(value) = &value {
+                self.check_value(&name, value, is_path)?;
             }
             match (&value, takes) {
                 // An empty value cannot stand behind its letter. Any other does, so that nothing can

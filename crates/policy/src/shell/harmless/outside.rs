@@ -4,7 +4,7 @@
 //! programs on this list are harmless there. None of them has a language of its own, and none
 //! depends on the small environment, the processes and the mounts of the sandbox.
 
-use super::{Known, judge_plain, plain, table};
+use super::{Known, judge_plain, path, plain, table};
 
 /// Entries of the table that are harmless outside the sandbox too.
 pub(super) const OUTSIDE: &[&str] = &[
@@ -127,6 +127,10 @@ pub fn outside_doubt(line: &str, known: Known<'_>) -> Option<String> {
     let plain = plain::split(line).unwrap_or_default();
     let commands = plain.iter().flat_map(|step| &step.pipeline);
     commands.filter(|one| one.words.first().is_none_or(|name| name != "cd")).find_map(|command| {
+        let public = command.words.iter().skip(1).find(|word| path::is_public(word));
+        if let Some(public) = public.filter(|path| *path != "/dev/null") {
+            return Some(format!("`{public}` is outside the workspace"));
+        }
         if let Some(why) = table::outside_doubt(&command.words, known) {
             return Some(why);
         }

@@ -22,6 +22,13 @@ pub(super) const ENTRIES: &[Entry] = &[
                 "command -v $x",
             ],
         ),
+    Entry::new("help", "-d -s -m")
+        .taking(Operands::Text)
+        .by_shell("help \"$@\"")
+        .with(&["help cd", "help"], &["help $x", "/bin/help cd"]),
+    Entry::new("ulimit", "-a -c -d -f -n -s -t -u -v -H -S")
+        .by_shell("ulimit \"$@\"")
+        .with(&["ulimit -a", "ulimit -n"], &["ulimit -n 5", "ulimit 5"]),
     Entry::new("type", "-a -f -p -P -t")
         .taking(Operands::Text)
         .finding()

@@ -2,7 +2,7 @@
 
 use super::super::{
     Operands,
-    entry::{Arguments, Entry},
+    entry::{Arguments, Entry, UnknownWords},
     path,
 };
 
@@ -20,20 +20,20 @@ pub(super) const ENTRIES: &[Entry] = &[
             &["date -s 2020-01-01", "date --set=x", "date -f list", "date 010100002020", "date -r a"],
         ),
     Entry::new("dirname", "-z --zero").taking(Operands::Text).with(&["dirname a/b"], &["dirname --x a"]),
-    Entry::new("[", "").reading(bracket).with(&["[ -f a ]", "[ a = b ] && ls"], &["[ -f /etc/shadow ]", "[ a", "[ -n $x ]"]),
+    Entry::new("[", "").reading(bracket).with_unknown(UnknownWords::Anywhere).with(&["[ -f a ]", "[ a = b ] && ls"], &["[ -f /etc/shadow ]", "[ a", "[ -n $(touch x) ]"]),
     // What it prints goes to the caller, who could have printed it.
-    Entry::new("echo", "").reading(as_it_is).with(&["echo hello", "echo -n a", "echo a -- -b"], &["echo $x", "echo *", "echo a > b"]),
+    Entry::new("echo", "").reading(as_it_is).with_unknown(UnknownWords::Anywhere).with(&["echo hello", "echo -n a", "echo a -- -b"], &["echo $(touch x)", "echo a > b", "echo ${x@P}"]),
     Entry::new("env", "").finding().with(&["env", "env | wc -l"], &["env ls", "env A=b", "env -S ls"]),
-    Entry::new("expr", "").reading(as_it_is).with(&["expr 1 + -2"], &["expr $x + 1"]),
+    Entry::new("expr", "").reading(as_it_is).with_unknown(UnknownWords::Anywhere).with(&["expr 1 + -2"], &["expr $(touch x) + 1"]),
     Entry::new("false", "").with(&["false"], &["false; touch x"]),
     Entry::new("nproc", "--all --ignore:text").with(&["nproc", "nproc --all"], &["nproc x"]),
-    Entry::new("printf", "").reading(printf).with(&["printf '%s\\n' -a"], &["printf -v x y", "printf $x"]),
+    Entry::new("printf", "").reading(printf).with_unknown(UnknownWords::Anywhere).with(&["printf '%s\\n' -a"], &["printf -v x y", "printf $(touch x)"]),
     Entry::new("pwd", "-L -P").with(&["pwd", "pwd -P"], &["pwd x"]),
     Entry::new("seq", "-f:text -s:text -w --format:text --separator:text --equal-width")
         .taking(Operands::Text)
         .at_most(3)
         .with(&["seq 5", "seq -s, 1 5"], &["seq 1 2 3 4"]),
-    Entry::new("test", "").reading(test).with(&["test a = b", "test -f a"], &["test -f /etc/shadow", "test -d ../x"]),
+    Entry::new("test", "").reading(test).with_unknown(UnknownWords::Anywhere).with(&["test a = b", "test -f a"], &["test -f /etc/shadow", "test -d ../x"]),
     Entry::new("true", "").with(&["true", "true && false"], &["true &"]),
 ];
 

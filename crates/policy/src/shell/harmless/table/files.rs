@@ -40,7 +40,7 @@ pub(super) const ENTRIES: &[Entry] = &[
          --dereference --dereference-command-line --dereference-command-line-symlink-to-dir --show-control-chars \
          --hide-control-chars --hyperlink?text",
     )
-    .with(&["ls", "ls -la src", "ls --rev -1 .", "ls -I '*.o'"], &["ls /", "ls ..", "ls *", "ls ~", "ls --x"]),
+    .with(&["ls", "ls -la src", "ls --rev -1 .", "ls -I '*.o'"], &["ls /", "ls ..", "ls ../*", "ls ~", "ls --x"]),
     Entry::paths("readlink", "-f -e -m -n -q -s -v -z --canonicalize --no-newline --zero")
         .with(&["readlink -f a"], &["readlink /proc/self/exe"]),
     Entry::paths(
@@ -53,17 +53,31 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["stat a", "stat -c %s a b"], &["stat -L a", "stat /etc/shadow"]),
     Entry::paths(
         "tree",
-        "-a -d -f -i -q -N -Q -p -u -g -s -h -D -F -C -n -v -t -c -U -r -x -J -X -S -A -L:text -P:text -I:text \
+        "-a -d -f -i -q -N -Q -p -u -g -s -h -D -F -C -n -v -t -c -U -r -x -J -X -S -A -L1 -L2 -L3 -L4 -L5 -L6 -L:text -P:text -I:text \
          --du --si --dirsfirst --filesfirst --noreport --prune --matchdirs --ignore-case --gitignore \
          --filelimit:text --timefmt:text --sort:text --charset:text --inodes --device",
     )
     .separated()
     .in_full()
     .with(
-        &["tree", "tree -L 2 -I target src"],
+        &["tree", "tree -L 2 -I target src", "tree -L2"],
         &["tree -o OUT",
             "tree -Lo 1 OUT",
-            "tree -L2", "tree -R -L 1", "tree -H .", "tree --fromfile a", "tree -l", "tree /etc", "tree --gitfile=/x"],
+            "tree -Lo1", "tree -R -L 1", "tree -H .", "tree --fromfile a", "tree -l", "tree /etc", "tree --gitfile=/x"],
     ),
+    Entry::paths(
+        "fd",
+        "-e:text -t:text -H -I -d:text -g -i -s -a -p -u -0 -E:text --extension:text --type:text --hidden \
+         --no-ignore --max-depth:text --glob --ignore-case --case-sensitive --absolute-path --full-path \
+         --exclude:text --color:text --min-depth:text --size:text --changed-within:text --print0 --fixed-strings -F",
+    )
+    .taking(Operands::TextThenPaths(""))
+    .in_full()
+    .with(&["fd -e rs", "fd main src", "fd"], &["fd -x rm", "fd -X rm", "fd --exec rm", "fd -l", "fd -L x", "fd x /etc", "fd --ignore-file x"]),
+    Entry::paths("getfacl", "-p -c -a -d -n").with(&["getfacl a"], &["getfacl -R /", "getfacl -L a"]),
+    Entry::new("locate", "-i -c -b -e -l:text -n:text").taking(Operands::Text).with(&["locate main.rs"], &["locate -d /x a", "locate --database=x a"]),
+    Entry::paths("lsattr", "-a -d -l").with(&["lsattr a"], &["lsattr -R /"]),
+    Entry::paths("tokei", "-f -C").with(&["tokei", "tokei src"], &["tokei -i x", "tokei /etc"]),
+    Entry::new("whereis", "-b -m -s").taking(Operands::Text).with(&["whereis gcc"], &["whereis -B /x -f a"]),
     Entry::new("which", "-a").taking(Operands::Text).finding().with(&["which ls", "which -a git"], &["which --x"]),
 ];

@@ -4,13 +4,13 @@
 use super::{
     super::{
         Operands,
-        entry::{Arguments, Entry},
+        entry::{Arguments, Entry, UnknownWords},
     },
     git_contents,
 };
 
 /// Before every subcommand.
-pub(super) const FRONT: &[&str] = &[
+pub(in crate::shell::harmless) const FRONT: &[&str] = &[
     "--no-pager",
     "-c",
     "core.fsmonitor=false",
@@ -130,13 +130,21 @@ pub(super) const ENTRIES: &[Entry] = &[
         .checked(branch)
         .with(&["git branch", "git branch -avv", "git branch --show-current", "git branch --list 'x*'", "git branch --contains HEAD"], &["git branch new", "git branch -d x", "git branch -D x", "git branch -m a b", "git branch --delete x", "git branch -f a b", "git branch -v new", "git branch --edit-description"]),
     git("git cat-file", "-t -s -e -p").guarded(git_contents::cat_file).with(&["git cat-file -p HEAD", "git cat-file -t deadbeef", "git cat-file -p HEAD:a"], &["git cat-file -p :0:.env", "git cat-file -p deadbeef", "git cat-file -p HEAD:.env", "git cat-file --textconv HEAD:a", "git cat-file --filters HEAD:a", "git cat-file --batch"]),
+    git("git check-ignore", "-v -n -q --verbose --non-matching --quiet --no-index").taking(Operands::Paths)
+        .with(&["git check-ignore -v target"], &["git check-ignore --stdin", "git check-ignore ../x"]),
+    git("git cherry", "-v --abbrev?text").with(&["git cherry -v main"], &["git cherry-pick x"]),
+    git("git config", "-l -z --list --null --get --get-all --get-regexp --show-origin --show-scope --name-only --local --global --system --includes --no-includes --type:text --bool --int --path --default:text")
+        .taking(Operands::Text).checked(config)
+        .with(&["git config --get user.name", "git config user.email", "git config --list", "git config -l --show-origin"], &["git config user.email x", "git config --unset a.b", "git config --add a.b c", "git config -e", "git config edit", "git config --global a.b c", "git config --file x -l", "git config --blob=x -l", "git config set a.b c"]),
     git("git count-objects", "-v -H --verbose --human-readable").taking(Operands::None).with(&["git count-objects -vH"], &["git count-objects x"]),
     git("git describe", "--always --tags --all --long --abbrev?text --match:text --exclude:text --contains --exact-match --first-parent --candidates:text")
         .with(&["git describe --always", "git describe --tags HEAD"], &["git describe --dirty"]),
-    git("git diff", DIFF).before(&["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]).guarded(git_contents::diff).with(
+    git("git diff", DIFF).before(&["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]).guarded(git_contents::diff).with_unknown(UnknownWords::BehindDashes).with(
         &["git diff", "git diff --stat", "git diff HEAD", "git diff main..HEAD -- src", "git diff --cached a b", "git diff --name-only HEAD~1"],
         &["git diff HEAD:.env HEAD:a", "git diff .env", "git diff deadbeef^{blob}", "git diff --ext-diff", "git diff --textconv", "git diff --output=OUT", "git diff --out OUT", "git diff --no-index a b", "git diff -O order", "git diff /etc/passwd a", "git diff --submodule=diff", "git diff --ignore-submodules=none", "git -c diff.external=x diff", "git -C .. diff", "git --git-dir=x diff", "git --exec-path=. diff", "git diff -- ../x"],
     ),
+    git("git diff-tree", diff_options!("-r -t -m -c --cc --root --no-commit-id --pretty?text --format:text -q --quiet -v")).before(PLAIN_DIFF).checked(format).guarded(git_contents::diff_tree)
+        .with(&["git diff-tree --no-commit-id --name-only -r HEAD", "git diff-tree -p HEAD"], &["git diff-tree --stdin", "git diff-tree --output=x HEAD", "git diff-tree -p HEAD -- .env"]),
     git("git for-each-ref", "--count:text --sort:text --format:text --points-at:text --merged?text --no-merged?text --contains?text --color?text --ignore-case")
         .checked(format).with(&["git for-each-ref --sort=-committerdate refs/heads"], &["git for-each-ref --format='%(signature)'", "git for-each-ref --format='%(raw)'", "git for-each-ref --shell"]),
     git("git grep", "-0..9 -i -w -v -E -F -G -P -n -l -L -c -h -H -z -q -p -W -e:text -A:text -B:text -C:text -m:text -a -I --cached --count --line-number --name-only --files-with-matches --files-without-match --ignore-case --word-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --max-depth:text --heading --break --color?text --no-color --show-function --function-context --and --or --not --all-match --column -o --only-matching --text --quiet")
@@ -144,7 +152,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .before(&["--no-textconv"])
         .guarded(git_contents::grep)
         .with(&["git grep main", "git grep -n foo -- src", "git grep foo HEAD", "git grep -e a -e b HEAD~1 -- '*.rs'"], &["git grep . HEAD:.env", "git grep . -- .env", "git grep -e . :.env", "git grep x /etc", "git grep x -- ../a", "git grep -O main", "git grep -Oless main", "git grep --open-files-in-pager main", "git grep --textconv a", "git grep -f list", "git grep --no-index a", "git grep --recurse-submodules a"]),
-    git("git log", LOG).before(PLAIN_DIFF).checked(format).guarded(git_contents::log).with(
+    git("git log", LOG).before(PLAIN_DIFF).checked(format).guarded(git_contents::log).with_unknown(UnknownWords::BehindDashes).with(
         &["git log", "git log --oneline -5", "git log --stat -n 1", "git log --format='%h %s' main..HEAD -- src", "git log -S foo --all", "git log -p -- a", "git log -p -- '*.env'", "git log -p -- src", "git log --follow --oneline a"],
         &["git log -L1,1:.env", "git log -L1,1:a", "git log -p -- ':(icase).ENV'", "git log -p .env", "git log --follow -p a", "git log -p HEAD -- .env", "git log --output=OUT", "git log --show-signature", "git log --format=%G?", "git log --pretty=format:%GS", "git log --ext-diff -p", "git log --textconv -p", "git -c core.pager=x --paginate log", "git -p log", "git log -O x", "git log --oneline | sh", "git log --remerge-diff"],
     ),
@@ -152,11 +160,14 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["git ls-files", "git ls-files -o --exclude-standard"], &["git ls-files -X list", "git ls-files --exclude-from=/x", "git ls-files --exclude-per-directory=x", "git ls-files --recurse-submodules"]),
     git("git ls-tree", "-r -t -d -l -z --name-only --name-status --full-name --full-tree --long --abbrev?text --object-only --format:text")
         .with(&["git ls-tree -r HEAD", "git ls-tree --name-only HEAD src"], &["git ls-tree HEAD /x"]),
+    git("git ls-remote", "--get-url").checked(get_url).with(&["git ls-remote --get-url"], &["git ls-remote", "git ls-remote origin", "git ls-remote --upload-pack=x y"]),
+    git("git name-rev", "--tags --refs:text --name-only --always").with(&["git name-rev HEAD"], &["git name-rev --stdin"]),
     git("git merge-base", "-a --all --is-ancestor --octopus --independent --fork-point").with(&["git merge-base HEAD HEAD"], &["git merge-base --x HEAD"]),
     git("git reflog", "-0..9 -n:text --oneline --date:text --format:text --pretty?text --all --max-count:text --no-decorate")
         .taking(Operands::None).checked(format).with(&["git reflog", "git reflog -5"], &["git reflog expire --all --expire=now", "git reflog delete HEAD@{1}"]),
     git("git reflog show", "-0..9 -n:text --oneline --date:text --format:text --pretty?text --all").checked(format).with(&["git reflog show main"], &["git reflog show --output=x"]),
     git("git remote", "-v --verbose").taking(Operands::None).with(&["git remote -v", "git remote"], &["git remote add x https://evil", "git remote update", "git remote show origin", "git remote remove x"]),
+    git("git remote show", "-n").taking(Operands::None).with(&["git remote show"], &["git remote show origin"]),
     git("git remote get-url", "--push --all").with(&["git remote get-url origin"], &["git remote set-url origin x"]),
     git("git rev-list", "-0..9 -n:text --count --all --max-count:text --since:text --until:text --left-right --merges --no-merges --first-parent --reverse --objects --branches?text --tags?text --author:text --grep:text --oneline --abbrev-commit")
         .with(&["git rev-list --count HEAD"], &["git rev-list --disk-usage x --stdin", "git rev-list --use-bitmap-index HEAD"]),
@@ -175,6 +186,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     git("git status", "-s -b -z -u?text --short --branch --porcelain?text --long --untracked-files?text --ignored?text --show-stash --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?text --column?text --no-column")
         .before(&["--ignore-submodules=all"])
         .with(&["git status", "git status -sb", "git status --porcelain=v1", "git --no-pager status"], &["git status --ignore-submodules=none", "git -c core.fsmonitor=x status", "git status ../x", "git status > a", "git status -v"]),
+    git("git symbolic-ref", "--short -q --quiet").at_most(1).with(&["git symbolic-ref HEAD", "git symbolic-ref --short HEAD"], &["git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD"]),
+    git("git var", "-l").taking(Operands::Text).at_most(1).with(&["git var GIT_EDITOR"], &["git var a b"]),
+    git("git whatchanged", LOG).before(PLAIN_DIFF).checked(format).guarded(git_contents::log)
+        .with(&["git whatchanged -1"], &["git whatchanged --output=x", "git whatchanged -p -- .env"]),
     git("git tag", "-l -n?text --list --sort:text --format:text --contains --no-contains --merged --no-merged --points-at:text --column?text --color?text -i --ignore-case")
         .checked(tag).with(&["git tag", "git tag -l 'v*'", "git tag --contains HEAD", "git tag --sort=-creatordate"], &["git tag v1", "git tag -d v1", "git tag -a v1", "git tag -v v1", "git tag --verify v1", "git tag -n v1", "git tag -s x"]),
     git("git worktree list", "-v -z --verbose --porcelain").taking(Operands::None).with(&["git worktree list"], &["git worktree add ../x", "git worktree remove x"]),
@@ -187,6 +202,27 @@ fn branch(arguments: &Arguments) -> Result<(), String> {
         return format(arguments);
     }
     Err("`git branch` with a name makes a branch".to_owned())
+}
+
+/// One name is shown; with a value it is set.
+fn config(arguments: &Arguments) -> Result<(), String> {
+    let lists = arguments.has(&["-l", "--list"]);
+    let shows = arguments.has(&["--get", "--get-all", "--get-regexp"]);
+    let names = match arguments.operands.as_slice() {
+        [] => lists,
+        [name] => shows || (!lists && name.contains('.')),
+        [_, _] => shows,
+        _ => false,
+    };
+    if names { Ok(()) } else { Err("`git config` may change a setting".to_owned()) }
+}
+
+/// Anything else asks another machine.
+fn get_url(arguments: &Arguments) -> Result<(), String> {
+    if arguments.has(&["--get-url"]) {
+        return Ok(());
+    }
+    Err("`git ls-remote` needs the network".to_owned())
 }
 
 fn tag(arguments: &Arguments) -> Result<(), String> {

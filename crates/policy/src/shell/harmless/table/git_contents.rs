@@ -99,6 +99,15 @@ pub(super) fn diff(arguments: &mut Arguments) -> Result<(), String> {
     Ok(())
 }
 
+/// `git diff-tree` prints names unless it is told otherwise.
+pub(super) fn diff_tree(arguments: &mut Arguments) -> Result<(), String> {
+    commits(arguments)?;
+    if arguments.has(PATCHES) {
+        leave_out(arguments);
+    }
+    Ok(())
+}
+
 /// `git stash show` takes no paths, so nothing can be left out.
 pub(super) fn stash_show(arguments: &mut Arguments) -> Result<(), String> {
     if arguments.has(PATCHES) {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::entry::Arguments;
+use super::super::{entry::Arguments, unknown};
 
 pub(super) const HARMLESS: &[&str] = &[
     "jq . data.json",
@@ -236,6 +236,9 @@ struct FilterReader {
 
 impl FilterReader {
     fn read(&mut self, filter: &str) -> Option<()> {
+        if !unknown::is_known(filter) {
+            return None;
+        }
         let mut rest = filter;
         while let Some(letter) = rest.chars().next() {
             rest = match letter {

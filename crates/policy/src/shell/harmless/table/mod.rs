@@ -9,6 +9,7 @@ mod find;
 mod git;
 mod git_contents;
 mod jq;
+mod packages;
 mod ps;
 mod search;
 mod sed;
@@ -18,7 +19,144 @@ mod versions;
 
 use tool::{Argv, Streams};
 
-use super::{Entry, Known, options, outside::OUTSIDE};
+pub(super) use git::FRONT as GIT_FRONT;
+
+use super::{Entry, Known, entry::UnknownWords, options, outside::OUTSIDE, path, unknown};
+
+/// Programs that describe themselves if `--help` or `--version` is all they get.
+const DESCRIBED: &[&str] = &[
+    "ar",
+    "awk",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "bc",
+    "bison",
+    "bzip2",
+    "cat",
+    "chgrp",
+    "chmod",
+    "chown",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cp",
+    "cpio",
+    "csplit",
+    "cut",
+    "date",
+    "dd",
+    "df",
+    "diff",
+    "diff3",
+    "dircolors",
+    "dirname",
+    "dpkg",
+    "du",
+    "egrep",
+    "env",
+    "expand",
+    "fgrep",
+    "file",
+    "find",
+    "flex",
+    "fmt",
+    "fold",
+    "free",
+    "gawk",
+    "gdb",
+    "grep",
+    "groups",
+    "gunzip",
+    "gzip",
+    "head",
+    "hexdump",
+    "hostname",
+    "id",
+    "install",
+    "jq",
+    "join",
+    "kill",
+    "ld",
+    "less",
+    "ln",
+    "logger",
+    "ls",
+    "lsblk",
+    "lscpu",
+    "md5sum",
+    "mkdir",
+    "mkfifo",
+    "mktemp",
+    "more",
+    "mount",
+    "mv",
+    "nice",
+    "nl",
+    "nm",
+    "nohup",
+    "nproc",
+    "numfmt",
+    "objcopy",
+    "objdump",
+    "od",
+    "paste",
+    "patch",
+    "pgrep",
+    "pkill",
+    "ps",
+    "ranlib",
+    "readelf",
+    "readlink",
+    "realpath",
+    "rg",
+    "rm",
+    "rmdir",
+    "rsync",
+    "sdiff",
+    "sed",
+    "seq",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "shred",
+    "shuf",
+    "sleep",
+    "sort",
+    "split",
+    "stat",
+    "stdbuf",
+    "strings",
+    "strip",
+    "sum",
+    "sync",
+    "tac",
+    "tail",
+    "tar",
+    "tee",
+    "timeout",
+    "touch",
+    "tr",
+    "tree",
+    "truncate",
+    "tsort",
+    "uname",
+    "unexpand",
+    "uniq",
+    "unxz",
+    "uptime",
+    "wc",
+    "which",
+    "who",
+    "whoami",
+    "xargs",
+    "xz",
+    "yes",
+    "zcat",
+    "zstd",
+];
 
 /// What runs what a shell has itself.
 const SHELL: &str = "bash";
@@ -32,6 +170,7 @@ pub(super) fn built_in<'a>() -> impl Iterator<Item = &'a Entry> {
         files::ENTRIES,
         find::ENTRIES,
         git::ENTRIES,
+        packages::ENTRIES,
         search::ENTRIES,
         system::ENTRIES,
         text::ENTRIES,
@@ -47,6 +186,11 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
     };
     let name = named(program, known)?;
     let arguments = without_quiet(name, arguments);
+    // `git -C folder` is git in another folder of the workspace.
+    let (folder, arguments) = git_folder(name, arguments)?;
+    if let Some(argv) = described(program, name, arguments, known) {
+        return Ok(argv);
+    }
     let mut reasons = Vec::new();
     for entry in entries(name, arguments, known) {
         match executed(entry, name, arguments) {
@@ -56,6 +200,9 @@ pub(super) fn check(words: &[String], known: Known<'_>) -> Result<Argv, String> 
                 let file = entry.builtin.map_or(program.as_str(), |_| SHELL);
                 let env = argv.env.into_iter().chain(path_of(entry, known)).collect();
                 let mut words = argv.words;
+                if let Some(folder) = folder {
+                    words.splice(1..1, ["-C".to_owned(), folder.to_owned()]);
+                }
                 // It is called as it is written.
                 if let Some(first) = words.first_mut().filter(|first| *first == name) {
                     program.clone_into(first);
@@ -87,11 +234,50 @@ pub(super) fn is_bare(words: &[String], known: Known<'_>) -> bool {
     })
 }
 
+/// The folder of `git -C folder`, and what follows it.
+fn git_folder<'a>(
+    name: &str,
+    arguments: &'a [String],
+) -> Result<(Option<&'a str>, &'a [String]), String> {
+    match arguments {
+        [option, folder, rest @ ..] if name == "git" && option == "-C" => {
+            if !unknown::is_known(folder) {
+                return Err("`git -C` with a folder that is not known".to_owned());
+            }
+            path::check(folder)?;
+            Ok((Some(folder), without_quiet(name, rest)))
+        }
+        _ => Ok((None, arguments)),
+    }
+}
+
+/// `--help` and `--version` alone, which every program of the table understands. They are asked for
+/// in `/`, as other versions are.
+fn described(program: &str, name: &str, arguments: &[String], known: Known<'_>) -> Option<Argv> {
+    let [option] = arguments else { return None };
+    let is_known = DESCRIBED.contains(&name) && matches!(option.as_str(), "--help" | "--version");
+    is_known.then(|| Argv {
+        path: (known.find)(program),
+        words: vec![program.to_owned(), option.clone()],
+        env: known
+            .trusted
+            .first()
+            .map(|_| ("PATH".to_owned(), known.trusted.join(":")))
+            .into_iter()
+            .collect(),
+        folder: Some("/".to_owned()),
+        streams: Streams::default(),
+    })
+}
+
 /// Why the command `words`, harmless in the sandbox, is not harmless outside of it.
 pub(super) fn outside_doubt(words: &[String], known: Known<'_>) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let name = named(program, known).unwrap_or(program);
     let arguments = without_quiet(name, arguments);
+    if name == "git" && arguments.first().is_some_and(|option| option == "-C") {
+        return Some("`git -C` is harmless in the sandbox only".to_owned());
+    }
     let entry = entries(name, arguments, known)
         .find(|entry| executed(entry, name, arguments).is_ok())
         .filter(|entry| entry.is_added() || OUTSIDE.contains(&entry.name.as_ref()));
@@ -141,8 +327,16 @@ fn entries<'a>(
 fn executed(entry: &Entry, name: &str, arguments: &[String]) -> Result<Argv, String> {
     let subcommands = entry.name.split(' ').skip(1);
     let rest = arguments.get(subcommands.clone().count()..).unwrap_or_default();
-    let given =
-        if let Some(reads) = entry.reads { reads(rest)? } else { options::read(entry, rest)? };
+    let given = if let Some(reads) = entry.reads {
+        if entry.unknown_words != UnknownWords::Anywhere
+            && !rest.iter().all(|word| unknown::is_known(word))
+        {
+            return Err(format!("`{name}` with words that are not known"));
+        }
+        reads(rest)?
+    } else {
+        options::read(entry, rest)?
+    };
     let front: &[&str] = if name == "git" { git::FRONT } else { &[] };
     let called: Vec<_> = match entry.builtin {
         // The script is always the same, and gets the rest as its arguments.

@@ -67,8 +67,14 @@ const fn grep(name: &'static str) -> Entry {
 }
 
 pub(super) const ENTRIES: &[Entry] = &[
+    Entry::new("ag", "-i -l -c -w -v -s -S -Q -A:text -B:text -C:text -G:text --ignore-case --files-with-matches --count --nocolor --nogroup")
+        .taking(Operands::TextThenPaths(""))
+        .in_full()
+        .before(&["--nopager"])
+        .with(&["ag foo", "ag -l foo src"], &["ag --pager=x foo", "ag -f foo", "ag -p x foo", "ag -u foo", "ag foo /etc"]),
     grep("egrep").with(&["egrep 'a|b' README.md"], &["egrep -f list a"]),
     grep("fgrep").with(&["fgrep a.b README.md"], &["fgrep a /etc/passwd"]),
+    grep("zgrep").before(&[]).behind(&[]).with(&["zgrep foo a.gz"], &["zgrep -f list a.gz", "zgrep x /x.gz"]),
     grep("grep").with(
         &["grep -c e README.md", "grep -rn foo src", "grep -e x -e y a", "grep --inc='*.rs' -r x .", "ls | grep -v x", "grep -3 x a"],
         &["grep -f /etc/passwd in.txt", "grep --file=a b", "grep -R secret .", "grep --dereference-recursive x", "grep -e x .env", "grep x ../a", "grep --exclude-from=a x b", "grep -d recurse x .", "grep -D read x a"],

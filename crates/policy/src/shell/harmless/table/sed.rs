@@ -1,6 +1,6 @@
 //! Scripts of `sed` that print, delete, hold, quit and substitute, and do nothing else.
 
-use super::super::entry::Arguments;
+use super::super::{entry::Arguments, unknown};
 
 pub(super) const HARMLESS: &[&str] = &[
     "sed -n 1,5p README.md",
@@ -76,6 +76,9 @@ const ALONE: &[char] = &['p', 'P', 'd', 'D', '=', 'n', 'N', 'g', 'G', 'h', 'H', 
 /// Whether every command of the script is known. Labels, files and texts run to the end of a line, so
 /// commands that take one are not.
 fn is_plain(script: &str) -> bool {
+    if !unknown::is_known(script) {
+        return false;
+    }
     let (mut rest, mut open) = (script, 0_usize);
     loop {
         rest = rest.trim_start_matches([' ', ';', '\n']);

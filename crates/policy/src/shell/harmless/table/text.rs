@@ -3,7 +3,8 @@
 use super::{
     super::{
         Operands,
-        entry::{Arguments, Entry},
+        entry::{Arguments, Entry, UnknownWords},
+        path,
     },
     awk, jq, sed,
 };
@@ -38,12 +39,43 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new("awk", "-F:text -v:text")
         .taking(Operands::TextThenPaths(""))
         .checked(awk::check)
+        .with_unknown(UnknownWords::BehindDashes)
         .with(awk::HARMLESS, awk::NOT),
     sum("b2sum", &["b2sum README.md", "b2sum -b a b"], &["b2sum -c list", "b2sum --check list", "b2sum /etc/x"]),
     Entry::paths("base64", "-d -i -w:text --decode --ignore-garbage --wrap:text").at_most(1)
         .with(&["base64 README.md", "base64 -w0 a"], &["base64 /etc/shadow", "base64 .env"]),
+    Entry::paths("bat", "-n -p -A -l:text -r:text --plain --number --show-all --language:text --line-range:text --color:text --style:text")
+        .in_full()
+        .before(&["--no-config", "--paging=never"])
+        .with(&["bat README.md", "bat -p a -r 1:5"], &["bat --pager=x a", "bat --config-file=x a", "bat /etc/passwd", "bat cache --build --source=x"])
+        .checked(no_cache),
+    // It cannot run or read anything but its own files.
+    Entry::paths("bc", "-l -q -s -w --mathlib --quiet --standard").with(&["echo 1+2 | bc", "bc -l <<< 1/3"], &["bc /x", "bc --x"]),
+    Entry::paths("cal", "-3 -1 -y -m -j -n:text").taking(Operands::Text).with(&["cal", "cal 2024", "cal -3"], &["cal --x"]),
+    Entry::paths("diffstat", "-p:text -l -s -w:text -m -t -u -k -K").with(&["diffstat a.patch"], &["diffstat -o x a", "diffstat -D x a", "diffstat /x"]),
+    Entry::new("factor", "").taking(Operands::Text).with(&["factor 12"], &["factor --x"]),
+    Entry::paths("fmt", "-c -s -t -u -w:text -g:text -p:text -0..9 --width:text --split-only --uniform-spacing").with(&["fmt -w 72 a"], &["fmt /x"]),
+    Entry::paths("less", "-N -R -S -F -X -r -n -i -e -E -M -m -s").in_full().with_env(&[("LESSSECURE", "1"), ("LESSOPEN", "")]).checked(no_plus)
+        .with(&["less a", "ls | less -R"], &["less +!ls a", "less -o x a", "less -k x a", "less /etc/passwd", "less --log-file=x a"]),
+    Entry::paths("more", "-d -f -s -u").checked(no_plus).with(&["more a", "ls | more"], &["more /x", "more +x a"]),
+    Entry::new("numfmt", "--to:text --from:text --field:text --delimiter:text --suffix:text --padding:text --format:text --header?text --round:text -d:text -z")
+        .taking(Operands::Text).with(&["numfmt --to=iec 1234"], &["numfmt --x"]),
+    Entry::paths("nm", "-A -a -C -D -g -n -p -r -S -u -f:text --demangle --dynamic --extern-only --undefined-only --defined-only").checked(strings)
+        .with(&["nm lib.a", "nm -C a.o"], &["nm --plugin=x a", "nm @list", "nm /x"]),
+    Entry::paths("objdump", "-h -x -t -T -d -D -f -p -r -R -s -C -w -j:text -M:text --section-headers --syms --disassemble --all-headers --file-headers").in_full().checked(strings)
+        .with(&["objdump -h a.o", "objdump -d a.out"], &["objdump -S a", "objdump @list", "objdump --dwarf=info -W a", "objdump --prefix=/x -S a"]),
+    Entry::paths("readelf", "-a -h -l -S -s -d -n -r -e -g -V -A -I -W -t --all --file-header --program-headers --section-headers --syms --dynamic --notes --wide").in_full().checked(strings)
+        .with(&["readelf -h a.out", "readelf -Ws a.so"], &["readelf -w a", "readelf -P a", "readelf @list"]),
+    Entry::paths("sdiff", "-s -l -i -W -b -E -Z -B -a -t -w:text --suppress-common-lines --left-column --width:text").at_most(2)
+        .with(&["sdiff a b"], &["sdiff -o x a b", "sdiff --diff-program=x a b", "sdiff a /x"]),
+    Entry::paths("shuf", "-n:text -r -z -i:text -e --head-count:text --repeat --input-range:text").checked(shuffles)
+        .with(&["shuf -n 5 a", "shuf -i 1-10"], &["shuf -o x a", "shuf --output=x a", "shuf --random-source=x a", "shuf a b"]),
+    Entry::paths("size", "-A -B -d -o -x -t").checked(strings).with(&["size a.out"], &["size @list", "size /x"]),
+    Entry::new("ldd", "-v -u -d -r").taking(Operands::Text).checked(system_programs)
+        .with(&["ldd /usr/bin/ls"], &["ldd ./a.out", "ldd a.out", "ldd /tmp/x", "ldd"]),
+    Entry::paths("tsort", "").at_most(1).with(&["tsort a"], &["tsort /x"]),
     Entry::paths("cat", "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting")
-        .with(&["cat a", "cat -n src/main.rs b", "cat -"], &["cat /etc/passwd", "cat ../x", "cat .env", "cat ~/.ssh/id_rsa", "cat < .env", "cat <<< a"]),
+        .with(&["cat a", "cat -n src/main.rs b", "cat -"], &["cat /etc/passwd", "cat ../x", "cat .env", "cat ~/.ssh/id_rsa", "cat < .env", "cat <<< $(touch x)"]),
     Entry::paths("cksum", "-z --zero --untagged").with(&["cksum a"], &["cksum -c list", "cksum --check list", "cksum -a crc a"]),
     Entry::paths("cmp", "-b -i:text -l -n:text -s --print-bytes --ignore-initial:text --verbose --bytes:text --quiet --silent")
         .with(&["cmp a b"], &["cmp a /etc/passwd"]),
@@ -53,10 +85,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["comm -12 a b"], &["comm a /b"]),
     Entry::paths("cut", "-b:text -c:text -d:text -f:text -n -s -z --bytes:text --characters:text --delimiter:text --fields:text --complement --only-delimited --output-delimiter:text --zero-terminated")
         .with(&["cut -d: -f1 data.csv", "cut -d ' ' -f2-", "cut --del=, --fields=1 a"], &["cut -f1 /etc/passwd", "cut --x a"]),
-    Entry::paths("diff", "-q -s -u -U:text -c -C:text -y -i -w -b -B -E -Z -a -N -d -e -n -p -t -T -W:text --brief --report-identical-files --unified?text --context?text --side-by-side --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-trailing-space --ignore-tab-expansion --text --new-file --minimal --strip-trailing-cr --suppress-common-lines --color?text --width:text --label:text --show-c-function --normal -I:text --ignore-matching-lines:text")
+    Entry::paths("diff", "-r -q -s -u -U:text -c -C:text -y -i -w -b -B -E -Z -a -N -d -e -n -p -t -T -W:text --recursive --no-dereference --brief --report-identical-files --unified?text --context?text --side-by-side --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-trailing-space --ignore-tab-expansion --text --new-file --minimal --strip-trailing-cr --suppress-common-lines --color?text --width:text --label:text --show-c-function --normal -I:text --ignore-matching-lines:text")
         .behind(DIFF_LEAVES_OUT)
     .at_most(2)
-        .with(&["diff -q a.txt b.txt", "diff -u a b", "diff -U3 a b"], &["diff -r a b", "diff -l a b", "diff --from-file=a b", "diff a /etc/passwd", "diff -X list a b", "diff --to-file=/x a"]),
+        .with(&["diff -q a.txt b.txt", "diff -u a b", "diff -U3 a b", "diff -r a b", "diff -rq a b"], &["diff -l a b", "diff --from-file=a b", "diff a /etc/passwd", "diff -X list a b", "diff --to-file=/x a"]),
     Entry::paths("expand", "-i -t:text --initial --tabs:text").with(&["expand -t4 a"], &["expand /x"]),
     Entry::paths("fold", "-b -s -w:text --bytes --spaces --width:text").with(&["fold -w 40 README.md"], &["fold /x"]),
     Entry::paths("head", "-0..9 -n:text -c:text -q -v -z --lines:text --bytes:text --quiet --silent --verbose --zero-terminated")
@@ -69,6 +101,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .taking(Operands::TextThenPaths(""))
         .in_full()
         .checked(jq::check)
+        .with_unknown(UnknownWords::WithKnownStart)
         .with(jq::HARMLESS, jq::NOT),
     sum("md5sum", &["md5sum README.md", "md5sum -b a b"], &["md5sum -c list", "md5sum --check list", "md5sum /etc/x"]),
     Entry::paths("nl", "-b:text -d:text -f:text -h:text -i:text -l:text -n:text -p -s:text -v:text -w:text --body-numbering:text --number-width:text --number-format:text --number-separator:text --starting-line-number:text")
@@ -81,6 +114,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         .taking(Operands::TextThenPaths("-e --expression"))
         .before(&["--sandbox"])
         .checked(sed::check)
+        .with_unknown(UnknownWords::BehindDashes)
         .with(sed::HARMLESS, sed::NOT),
     sum("sha1sum", &["sha1sum README.md", "sha1sum -b a b"], &["sha1sum -c list", "sha1sum --check list", "sha1sum /etc/x"]),
     sum("sha224sum", &["sha224sum README.md", "sha224sum -b a b"], &["sha224sum -c list", "sha224sum --check list", "sha224sum /etc/x"]),
@@ -102,9 +136,56 @@ pub(super) const ENTRIES: &[Entry] = &[
         .with(&["sort a | uniq -c", "uniq -d a"], &["uniq in.txt OUT", "uniq - OUT"]),
     Entry::paths("wc", "-c -m -l -L -w --bytes --chars --lines --max-line-length --words --total:text")
         .with(&["wc -c README.md", "ls | wc -l", "wc --lin a"], &["wc --files0-from=list0", "wc --files0=x", "wc /etc/passwd"]),
+    Entry::paths("xmllint", "--noout --format --nowarning").in_full().before(&["--nonet"])
+        .with(&["xmllint --noout a.xml"], &["xmllint --noent a.xml", "xmllint --output x a.xml", "xmllint --xinclude a.xml", "xmllint --shell a.xml"]),
+    Entry::new("yq", "-r -P -C -M -o:text").taking(Operands::TextThenPaths("")).in_full().checked(yq)
+        .with(&["yq . a.yml", "yq -r '.a.b[0]' a.yml"], &["yq -i .a=1 a.yml", "yq '.a = 1' a.yml", "yq 'load(\"x\")' a.yml", "yq env a.yml", "yq 'env(HOME)' a.yml", "yq '.a | load(\"x\")' a"]),
     Entry::paths("xxd", "-a -b -c:text -e -g:text -i -l:text -o:text -p -s:text -u -d").at_most(1)
         .with(&["xxd -l 64 a", "xxd -p a"], &["xxd -r -p hex.txt OUT", "xxd a OUT", "xxd -r a", "xxd -pr a"]),
 ];
+
+/// A path of fields: programs of this name have languages that read files and variables.
+fn yq(arguments: &Arguments) -> Result<(), String> {
+    let filter = arguments.operands.first().map(String::as_str).unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | '-');
+    if filter.starts_with('.') && filter.chars().all(plain) {
+        return Ok(());
+    }
+    Err("a filter of `yq` is not known to be harmless".to_owned())
+}
+
+/// With `-e` operands are texts, else there may be one file.
+fn shuffles(arguments: &Arguments) -> Result<(), String> {
+    if arguments.operands.len() > 1 && !arguments.has(&["-e"]) {
+        return Err("`shuf` has more arguments than are known to be harmless".to_owned());
+    }
+    Ok(())
+}
+
+/// It starts the program it is given; those of the system may be.
+fn system_programs(arguments: &Arguments) -> Result<(), String> {
+    if !arguments.operands.is_empty() && arguments.operands.iter().all(|file| path::is_public(file))
+    {
+        return Ok(());
+    }
+    Err("`ldd` may run the program it is given".to_owned())
+}
+
+/// An argument that starts with `+` is a command.
+fn no_plus(arguments: &Arguments) -> Result<(), String> {
+    match arguments.operands.iter().find(|operand| operand.starts_with('+')) {
+        Some(operand) => Err(format!("`{operand}` is a command")),
+        None => Ok(()),
+    }
+}
+
+/// `bat cache` writes.
+fn no_cache(arguments: &Arguments) -> Result<(), String> {
+    match arguments.operands.first() {
+        Some(first) if first == "cache" => Err("`bat cache` writes".to_owned()),
+        _ => Ok(()),
+    }
+}
 
 /// An argument that starts with `@` names a file with options.
 fn strings(arguments: &Arguments) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! Splits a program of `awk` into tokens, or refuses it where implementations could disagree.
 
+use super::super::super::unknown;
+
 /// One token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -71,7 +73,7 @@ const MAX_BYTES: usize = 4096;
 
 /// The tokens of `program`.
 pub(super) fn tokens(program: &str) -> Option<Vec<Token>> {
-    if program.len() > MAX_BYTES {
+    if program.len() > MAX_BYTES || !unknown::is_known(program) {
         return None;
     }
     let mut tokens: Vec<Token> = Vec::new();
