@@ -1,5 +1,6 @@
 //! Lines for programs with options or a language of their own. Many of them are harmless; most of the
 //! others are nearly so.
+#![expect(clippy::too_many_lines, reason = "lists of words that are picked from")]
 
 use crate::random::Random;
 
@@ -55,7 +56,7 @@ const PATHS: &[&str] = &[
     "deploy/*",
     "deploy",
     "/etc/passwd",
-    "../work/ws/.env",
+    "../ws/.env",
     "/etc/shadow",
     "id_*",
     "src/../.env",
@@ -347,12 +348,13 @@ fn sed(random: &mut Random) -> String {
         let address = random.pick(ADDRESSES);
         let command =
             if random.chance(60) { COMMANDS[random.below(18)] } else { random.pick(COMMANDS) };
-        scripts += &match random.below(8) {
+        let command = match random.below(8) {
             0 => format!("{address}{{{command}}}"),
             1 => format!("{address}{{{command};p}}"),
             2 => format!("{address} {command}"),
             _ => format!("{address}{command}"),
         };
+        scripts += &command;
     }
     let options = some(
         random,

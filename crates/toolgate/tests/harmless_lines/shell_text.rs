@@ -11,19 +11,21 @@ pub(crate) fn script(how: &Harmless) -> String {
             Action::Enter(folder) => format!("cd {}", quoted(folder)),
             Action::Run(pipeline) => pipeline.iter().map(command).collect::<Vec<_>>().join(" | "),
         };
-        text += &match step.after {
+        let step = match step.after {
             After::Anything => format!("{action}\n"),
             After::Success => format!("if [ $? = 0 ]; then {action}; fi\n"),
             After::Failure => format!("if [ $? != 0 ]; then {action}; fi\n"),
         };
+        text += &step;
     }
     text
 }
 
 fn command(argv: &Argv) -> String {
     let env = argv.env.iter().filter(|(name, _)| name != "TOOLGATE_GIT");
-    let exports: String =
+    let exports: Vec<_> =
         env.map(|(name, value)| format!("export {name}={}; ", quoted(value))).collect();
+    let exports = exports.concat();
     let run = match argv.words.as_slice() {
         // A script of the shell runs in the room's own one.
         [bash, privileged, option, script, ..]

@@ -55,13 +55,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// A value of an option that is not known must be one word.
-    fn check_value(&self, option: &str, value: &str, is_path: bool) -> Checked<()> {
+    fn check_value(&self, option: &str, value: &str) -> Checked<()> {
         if !unknown::is_known(value)
             && (unknown::may_split(value) || self.entry.unknown_words == UnknownWords::Refused)
         {
             return Err(format!("the value of `{option}` is not known"));
         }
-        if is_path { path::check(value) } else { Ok(()) }
+        Ok(())
     }
 
     /// Sees to it that no operand that is not known is taken for an option.
@@ -125,8 +125,8 @@ impl Reader<'_> {
                 let [name, value] = two.as_slice() else {
                     return Err(format!("`{full}` has no value"));
                 };
-                self.check_value(&full, name, false)?;
-                self.check_value(&full, value, false)?;
+                self.check_value(&full, name)?;
+                self.check_value(&full, value)?;
                 self.arguments.options.push((full.clone(), Some(name.clone())));
                 self.options.extend(std::iter::once(full).chain(two));
                 return Ok(());
@@ -138,7 +138,10 @@ impl Reader<'_> {
             (_, value) => value,
         };
         if let Some(value) = &value {
-            self.check_value(&full, value, is_path)?;
+            self.check_value(&full, value)?;
+            if is_path {
+                path::check(value)?;
+            }
         }
         self.options
             .push(value.as_ref().map_or_else(|| full.clone(), |value| format!("{full}={value}")));
@@ -194,7 +197,10 @@ impl Reader<'_> {
                 }
             };
             if let Some(value) = &value {
-                self.check_value(&name, value, is_path)?;
+                self.check_value(&name, value)?;
+                if is_path {
+                    path::check(value)?;
+                }
             }
             match (&value, takes) {
                 // An empty value cannot stand behind its letter. Any other does, so that nothing can

@@ -30,13 +30,11 @@ impl<'a> ScriptReader<'a> {
 
     /// In double quotes.
     pub(super) fn quoted_dollar(&mut self, word: &mut Word) -> Read<()> {
-        match self.expansion()? {
-            Some(written) => self.insert(word, ExpansionKind::One, format!("\"{written}\"")),
-            None => {
-                word.text.push('$');
-                Ok(())
-            }
-        }
+        let Some(written) = self.expansion()? else {
+            word.text.push('$');
+            return Ok(());
+        };
+        self.insert(word, ExpansionKind::One, format!("\"{written}\""))
     }
 
     /// What starts with `$`, written anew; `None` if that is only a dollar.

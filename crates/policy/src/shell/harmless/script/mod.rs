@@ -66,8 +66,8 @@ const fn empty() -> Argv {
 /// Whether the new text runs nothing but what was judged.
 fn check_again(script: &str, reader: &ScriptReader<'_>) -> Result<(), String> {
     // What keeps git from running others is written out of it: it could name programs, and does not.
-    let front: String =
-        table::GIT_FRONT.iter().map(|word| format!(" {}", emit::quoted(word))).collect();
+    let front: Vec<_> = table::GIT_FRONT.iter().map(|word| emit::quoted(word)).collect();
+    let front = format!(" {}", front.join(" "));
     let Analysis::Commands(commands) = analyse(&script.replace(&front, "")) else {
         return Err("it cannot be written in a form that is surely harmless".to_owned());
     };

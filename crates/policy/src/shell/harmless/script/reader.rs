@@ -290,16 +290,19 @@ impl<'a> ScriptReader<'a> {
         let mut written = format!("if {}", self.list()?);
         loop {
             self.keyword("then")?;
-            written.push_str(&format!("then\n{}", self.list()?));
+            written += "then\n";
+            written += &self.list()?;
             self.blanks_and_lines();
             match self.peek_keyword() {
                 "elif" => {
                     self.expect("elif")?;
-                    written.push_str(&format!("elif {}", self.list()?));
+                    written += "elif ";
+                    written += &self.list()?;
                 }
                 "else" => {
                     self.expect("else")?;
-                    written.push_str(&format!("else\n{}", self.list()?));
+                    written += "else\n";
+                    written += &self.list()?;
                     self.keyword("fi")?;
                     return Ok(written + "fi");
                 }

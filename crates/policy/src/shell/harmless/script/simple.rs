@@ -51,8 +51,7 @@ impl ScriptReader<'_> {
         let command = if words.is_empty() {
             self.only_assignments(&assignments, &redirections)?
         } else {
-            let is_read = words.first().is_some_and(|name| name == "read");
-            let prefix = self.settings(&assignments, is_read)?;
+            let prefix = settings(&assignments, words.first())?;
             let command = self.judged(&words)?;
             format!("{prefix}{command}")
         };
@@ -95,24 +94,6 @@ impl ScriptReader<'_> {
             all.push(format!("{name}={}", emit::word(value, &self.expansions)));
         }
         Ok(all.join(" "))
-    }
-
-    /// Variables for one program.
-    fn settings(&self, assignments: &[(String, String)], is_read: bool) -> Read<String> {
-        let mut prefix = String::new();
-        for (name, value) in assignments {
-            let plain =
-                value.chars().all(|c| c.is_ascii_alphanumeric() || "_./+-,:;|\t ".contains(c));
-            let known = SETTINGS.contains(&name.as_str()) && (name != "IFS" || is_read);
-            // `TZ` can name a file.
-            let is_file =
-                name == "TZ" && (value.starts_with([':', '/', '.']) || value.contains(".."));
-            if !known || !plain || is_file {
-                return Err(format!("setting `{name}` is not known to be harmless"));
-            }
-            prefix.push_str(&format!("{name}={} ", emit::quoted(value)));
-        }
-        Ok(prefix)
     }
 
     /// One command, written anew.
@@ -226,7 +207,7 @@ impl ScriptReader<'_> {
                 },
                 "-I" => match words.next() {
                     Some(value) if unknown::is_known(value) && !value.is_empty() => {
-                        mark = Some(value.clone())
+                        mark = Some(value.clone());
                     }
                     _ => return refuse(word),
                 },
@@ -238,7 +219,7 @@ impl ScriptReader<'_> {
                     options.push(word.clone());
                 }
                 _ if word.starts_with("-d") && unknown::is_known(word) => {
-                    options.push(word.clone())
+                    options.push(word.clone());
                 }
                 _ if word.starts_with('-') || !unknown::is_known(word) => return refuse(word),
                 _ => {
@@ -255,11 +236,11 @@ impl ScriptReader<'_> {
         }
         let (judged, appended) = self.completed(inner, mark.as_deref())?;
         let argv = table::check(&judged, self.known)?;
-        self.no_folder(&argv)?;
+        no_folder(&argv)?;
         let mut text = vec![self.find_program("xargs")];
         text.extend(options.iter().map(|option| emit::quoted(option)));
         text.extend(mark.as_deref().map(|mark| emit::quoted(&format!("-I{mark}"))));
-        let mut command = argv.clone();
+        let mut command = argv;
         if appended {
             // What is put behind is a word of its own, and the last.
             let last = command.words.pop();
@@ -287,10 +268,6 @@ impl ScriptReader<'_> {
             return Err("which program `xargs` runs is not known".to_owned());
         }
         Ok((filled, false))
-    }
-
-    fn no_folder(&self, argv: &Argv) -> Read<()> {
-        if argv.folder.is_some() { Err("it runs in another folder".to_owned()) } else { Ok(()) }
     }
 
     /// `find … -exec command {} +`. What is put in starts with the folder that is searched.
@@ -324,7 +301,7 @@ impl ScriptReader<'_> {
                 return Err("which program `find` runs is not known".to_owned());
             }
             let argv = table::check(&filled, self.known)?;
-            self.no_folder(&argv)?;
+            no_folder(&argv)?;
             let text = self.words_text(&argv)?;
             // A test of that kind stands in its place while the rest is judged.
             plain.push("-true".to_owned());
@@ -371,7 +348,7 @@ impl ScriptReader<'_> {
             return Err(format!("`{name}` runs nothing"));
         }
         let argv = table::check(inner, self.known)?;
-        self.no_folder(&argv)?;
+        no_folder(&argv)?;
         let mut text = vec![self.find_program(name)];
         text.extend(options.iter().map(|option| emit::quoted(option)));
         text.push(self.words_text(&argv)?);
@@ -468,4 +445,28 @@ fn set(arguments: &[String]) -> Read<String> {
         return Err("`set` is not known to be harmless like this".to_owned());
     }
     Ok(format!("set {}", arguments.join(" ")))
+}
+
+fn no_folder(argv: &Argv) -> Read<()> {
+    if argv.folder.is_some() { Err("it runs in another folder".to_owned()) } else { Ok(()) }
+}
+
+/// Variables for one program.
+fn settings(assignments: &[(String, String)], program: Option<&String>) -> Read<String> {
+    let is_read = program.is_some_and(|name| name == "read");
+    let mut prefix = String::new();
+    for (name, value) in assignments {
+        let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "_./+-,:;|\t ".contains(c));
+        let known = SETTINGS.contains(&name.as_str()) && (name != "IFS" || is_read);
+        // `TZ` can name a file.
+        let is_file = name == "TZ" && (value.starts_with([':', '/', '.']) || value.contains(".."));
+        if !known || !plain || is_file {
+            return Err(format!("setting `{name}` is not known to be harmless"));
+        }
+        prefix += name;
+        prefix.push('=');
+        prefix += &emit::quoted(value);
+        prefix.push(' ');
+    }
+    Ok(prefix)
 }

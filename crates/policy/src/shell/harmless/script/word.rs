@@ -22,7 +22,7 @@ pub(super) struct Word {
     pub(super) quoted: bool,
 }
 
-impl<'a> ScriptReader<'a> {
+impl ScriptReader<'_> {
     /// The words that one word becomes by braces; usually it is that word.
     pub(super) fn word(&mut self) -> Read<Vec<Word>> {
         let word = self.raw_word()?;
@@ -41,8 +41,7 @@ impl<'a> ScriptReader<'a> {
 
     fn raw_word(&mut self) -> Read<Word> {
         let mut word = Word::default();
-        loop {
-            let Some(letter) = self.rest.chars().next() else { break };
+        while let Some(letter) = self.rest.chars().next() {
             if word.text.is_empty() && !word.quoted {
                 match letter {
                     '~' => return Err("a home folder is not known to be harmless".to_owned()),
