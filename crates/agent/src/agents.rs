@@ -149,6 +149,19 @@ impl Agents {
         self.0.models.store(Arc::new(models));
     }
 
+    /// The model that `agent` uses unless a session or a request says otherwise, for people: `provider/model`, or
+    /// why there is none.
+    pub fn model_of(&self, agent: &str) -> String {
+        let config = self.0.gate.config();
+        match self.0.models.load().pick(config.agents.get(agent), None) {
+            Ok(choice) if choice.is_demo() => {
+                "demo, built in; set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `providers` for a real one".to_owned()
+            }
+            Ok(choice) => format!("{}/{}", choice.provider, choice.model),
+            Err(error) => format!("none: {error}"),
+        }
+    }
+
     /// The ids of all agents, in order; `main` is always one.
     pub fn ids(&self) -> Vec<String> {
         let config = self.0.gate.config();

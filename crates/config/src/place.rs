@@ -1,7 +1,5 @@
 //! Where in a file we are, and which keys are possible there.
 
-use std::cmp::Reverse;
-
 use tool::{KeyPath, nearest};
 
 use crate::{
@@ -100,12 +98,8 @@ impl Place {
         if let Some(near) = nearest(name, parts.iter().copied()) {
             return format!("did you mean `{}`?", self.shown_with(near));
         }
-        // Of two that are as near the last one wins; that should be the shorter one, and of these
-        // the first.
-        let mut paths: Vec<_> = keys().iter().rev().map(|key| key.path).collect();
-        paths.sort_by_key(|path| Reverse(path.split('.').count()));
-        if let Some(near) = nearest(name, paths) {
-            return format!("did you mean `{near}`?");
+        if let Some(elsewhere) = same_name(name) {
+            return format!("did you mean `{elsewhere}`?");
         }
         let parts: Vec<_> = parts.iter().map(|part| format!("`{part}`")).collect();
         format!("known here: {}", parts.join(", "))
@@ -114,8 +108,12 @@ impl Place {
     /// What can follow, without repetition.
     fn parts(&self) -> Vec<&'static str> {
         let depth = self.path.len();
-        let mut parts: Vec<_> = self.keys.iter().filter_map(|key| key.part(depth)).collect();
-        parts.dedup();
+        let mut parts: Vec<&str> = Vec::new();
+        for part in self.keys.iter().filter_map(|key| key.part(depth)) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
         parts
     }
 
@@ -128,6 +126,25 @@ impl Place {
         self.path.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
     }
 }
+
+/// The key that is called so in another table, spelled nearly alike; of several the one with the shortest path.
+fn same_name(name: &str) -> Option<&'static str> {
+    let last = |key: &Key| key.path.rsplit('.').find(|part| !is_name(part)).unwrap_or_default();
+    let meant = snake_case(name);
+    let exact = keys().iter().filter(|key| last(key) == meant);
+    if let Some(key) = exact.min_by_key(|key| key.path.split('.').count()) {
+        return Some(key.path);
+    }
+    // Short names are like many others.
+    let names = keys().iter().map(last).filter(|part| part.len() >= MIN_GUESSED);
+    let near = nearest(&meant, names)
+        .filter(|near| meant.len() >= MIN_GUESSED && near.len().abs_diff(meant.len()) <= 2)?;
+    let found = keys().iter().filter(|key| last(key) == near);
+    found.min_by_key(|key| key.path.split('.').count()).map(|key| key.path)
+}
+
+/// A shorter name is not guessed in other tables.
+const MIN_GUESSED: usize = 6;
 
 /// `callsPerAgent` as `calls_per_agent`; anything else as it is.
 pub(crate) fn snake_case(name: &str) -> String {

@@ -103,7 +103,7 @@ impl Gate {
     }
 
     /// The folder for journal, undo data and artifacts.
-    pub(crate) fn data(&self) -> &Path {
+    pub fn data_folder(&self) -> &Path {
         self.gateway.data()
     }
 

@@ -55,6 +55,9 @@ pub(crate) struct Identity {
     /// The folder file tools work in; by default the agent's own, else the current one.
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    /// Work in `/` or in the home folder, which is refused otherwise.
+    #[arg(long)]
+    pub(crate) allow_broad_workspace: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,9 +86,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Bench(Bench),
     Completions(Completions),
-    #[command(hide = true)]
     Man(Man),
-    #[command(hide = true)]
     Tour(Tour),
 }
 

@@ -1,7 +1,7 @@
 //! What commands work with.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
@@ -234,6 +234,37 @@ pub(crate) fn folder_of(global: &Global, config: &Config, id: &str) -> Result<Op
     let made = made.iter().find(|(known, _)| known == id);
     let made = made.and_then(|(id, settings)| config::stored_agent(id, settings).ok());
     Ok(made.as_ref().and_then(folder))
+}
+
+/// The folder that an agent works in: the one that was named, its own, or the current one. The current one, and one that
+/// was named, must not be a whole disk or a whole home unless `--allow-broad-workspace` says so: programs are started in
+/// all sorts of places, and no agent should get everything because of that.
+pub(crate) fn workspace(global: &Global, config: &Config, identity: &Identity) -> Result<PathBuf> {
+    let named = identity.workspace.clone();
+    let own = match &named {
+        Some(_) => None,
+        None => folder_of(global, config, &identity.agent)?,
+    };
+    if let Some(own) = own {
+        return Ok(own);
+    }
+    let folder = named.unwrap_or_else(|| PathBuf::from("."));
+    let folder = folder.canonicalize().unwrap_or(folder);
+    if !identity.allow_broad_workspace && is_broad(&folder) {
+        bail!(
+            "`{}` is too much for an agent to work in; start in a folder of a project, or name one with \
+             `--workspace DIR` or in `agents.{}.workspace` (`--allow-broad-workspace` works here all the same)",
+            folder.display(),
+            identity.agent,
+        );
+    }
+    Ok(folder)
+}
+
+/// Whether a folder is a whole disk, a whole home, or what holds one.
+pub(crate) fn is_broad(folder: &Path) -> bool {
+    let home = config::environment("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
+    folder == Path::new("/") || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// That there is no such agent, and which one may be meant.

@@ -5,6 +5,7 @@ mod changes;
 mod cli;
 mod commands;
 mod context;
+mod help;
 mod log;
 mod output;
 mod question;
@@ -14,7 +15,7 @@ mod visible;
 
 use std::{io::IsTerminal as _, process::ExitCode};
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::FromArgMatches as _;
 
 use crate::{
     cli::{Cli, Command},
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     // Before anything else: a command is started by this very program, executed again.
     toolgate::init();
     if std::env::args_os().len() == 1 {
-        let help = Cli::command().render_help();
+        let help = help::command().render_help();
         if std::io::stdin().is_terminal() {
             output::line(help);
             return ExitCode::SUCCESS;
@@ -37,7 +38,8 @@ fn main() -> ExitCode {
         output::note(help);
         return ExitCode::from(2);
     }
-    let cli = Cli::parse();
+    let matches = help::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let log = if let Command::Serve(serve) = &cli.command {
         Log::Server(serve.log)
     } else {

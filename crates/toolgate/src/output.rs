@@ -43,6 +43,13 @@ pub(crate) fn stream() -> impl Write {
     BufWriter::new(io::stdout())
 }
 
+/// Prints text that is whole already.
+pub(crate) fn bytes(text: &[u8]) {
+    // A reader that went away, as `head` does, is not an error.
+    let mut out = stream();
+    let _ = out.write_all(text).and_then(|()| out.flush());
+}
+
 /// Columns up to this width, a call id among them, are never broken into lines.
 const NARROW: u16 = 36;
 /// What must be left for the others.
@@ -76,12 +83,17 @@ fn fit(table: &mut Table, width: u16) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
-    if taken <= width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    if taken > width {
+        // All of them give way: a table that is wider than the terminal cannot be read at all.
+        table.column_iter_mut().for_each(|column| {
+            column.remove_constraint();
+        });
     }
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
 }
 
-fn terminal_width() -> Option<u16> {
+/// How many characters fit into a line of the terminal, if there is one.
+pub(crate) fn terminal_width() -> Option<u16> {
     let stdout = io::stdout();
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok())??;
     (size.ws_col > 0).then_some(size.ws_col)

@@ -38,7 +38,7 @@ impl Gate {
                     complain("sessions", gate.prune_sessions(older, now).await);
                 }
                 tokio::time::sleep(EVERY).await;
-                start(gate.data(), &config, gate.journal(), gate.world(), &clock);
+                start(gate.data_folder(), &config, gate.journal(), gate.world(), &clock);
             }
         })
     }

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use config::Loaded;
 use provider::WireCall;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tool::{Capability, Exec as _};
@@ -21,6 +21,7 @@ use crate::{
     cli::{Global, Identity, duration},
     context, output,
     terminal::{SaysYes, Terminal, Waits},
+    visible::visible,
 };
 
 /// The most that is read from standard input: the largest argument there is, and what is around it.
@@ -35,11 +36,11 @@ const MAX_STDIN: u64 = 32 * 1024 * 1024;
 #[derive(Debug, Args)]
 pub(crate) struct CallTool {
     /// The tool; `-` for the calls in a model's message, with `--format`.
-    #[arg(allow_hyphen_values = true)]
     name: String,
-    /// Its arguments as a JSON object; `-` reads them from standard input.
-    #[arg(value_name = "JSON", allow_hyphen_values = true)]
-    args: Option<String>,
+    /// Its arguments: `key=value` for texts, `key:=json` for anything else, or one JSON object; `-` reads that from
+    /// standard input.
+    #[arg(value_name = "ARGUMENT")]
+    args: Vec<String>,
     #[command(flatten)]
     identity: Identity,
     /// Answer in this wire format: `openai`, `openai-responses`, `anthropic`, `gemini`, `mcp`, or a
@@ -57,6 +58,7 @@ pub(crate) struct CallTool {
 impl CallTool {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         context::check_user(global, &self.identity).await?;
+        context::workspace(global, &context::configuration(global)?, &self.identity)?;
         let config = context::adapted(context::configuration(global)?, &self.identity, self.wait);
         let format =
             self.format.as_deref().map(|name| context::format(&config, name)).transpose()?;
@@ -83,6 +85,9 @@ impl CallTool {
         });
         let caller = context::caller(&self.identity);
         let answer = asked.answer(&gate, &caller, cancel).await;
+        if let Ok(answer) = &answer {
+            suggest_tool(&gate, &caller, &self.name, &answer.outcomes);
+        }
         let running = gate.runner().processes(&caller);
         let running = running.iter().filter(|process| process.status().ended.is_none()).count();
         gate.runner().shutdown().await;
@@ -94,7 +99,9 @@ impl CallTool {
         }
         if running > 0 {
             output::note(format_args!(
-                "toolgate: processes end with the command that started them, so {running} did"
+                "toolgate: {running} background process{} ended with the command that started {}",
+                if running == 1 { "" } else { "es" },
+                if running == 1 { "it" } else { "them" },
             ));
         }
         Ok(exit_code(&answer.outcomes))
@@ -114,14 +121,71 @@ impl CallTool {
     }
 
     fn asked(&self, format: Option<Format>) -> Result<Asked> {
-        match (self.name.as_str(), format, &self.args) {
-            ("-", Some(format), None) => Ok(Asked::ByModel(format, message()?)),
+        match (self.name.as_str(), format, self.args.as_slice()) {
+            ("-", Some(format), []) => Ok(Asked::ByModel(format, message()?)),
             ("-", _, _) => bail!("`-` for the name needs `--format`, and no arguments"),
-            (name, format, args) => {
-                let request = Request::from_text(name, &arguments(args.as_deref())?);
+            (name, format, [one]) if pair(one).is_none() => {
+                let request = Request::from_text(name, &arguments(Some(one))?);
                 Ok(Asked::ByName(Box::new(request), format))
             }
+            (name, format, []) => {
+                let request = Request::from_text(name, &arguments(None)?);
+                Ok(Asked::ByName(Box::new(request), format))
+            }
+            (name, format, pairs) => {
+                Ok(Asked::ByName(Box::new(Request::new(name, object(pairs)?)), format))
+            }
         }
+    }
+}
+
+/// `path=notes.txt`, `limit:=5`.
+fn pair(text: &str) -> Option<(&str, &str, PairKind)> {
+    let (key, value) = text.split_once('=')?;
+    let (key, kind) =
+        key.strip_suffix(':').map_or((key, PairKind::Text), |key| (key, PairKind::Json));
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!key.is_empty() && key.chars().all(is_name)).then_some((key, value, kind))
+}
+
+/// How the value of a pair is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PairKind {
+    Text,
+    Json,
+}
+
+fn object(pairs: &[String]) -> Result<Value> {
+    let mut fields = Map::new();
+    for text in pairs {
+        let (key, value, kind) = pair(text).with_context(|| {
+            format!("`{}` is not `key=value`; for one JSON object give nothing else", visible(text))
+        })?;
+        let value = match kind {
+            PairKind::Text => Value::from(value),
+            PairKind::Json => serde_json::from_str(value)
+                .with_context(|| format!("`{}` has no JSON after `:=`", visible(text)))?,
+        };
+        if fields.insert(key.to_owned(), value).is_some() {
+            bail!("`{}` is given twice", visible(key));
+        }
+    }
+    Ok(Value::Object(fields))
+}
+
+/// Which tool may have been meant where there is none of this name.
+fn suggest_tool(gate: &Gate, caller: &Caller, name: &str, outcomes: &[Outcome]) {
+    let missing = |outcome: &Outcome| outcome.status() == "tool_not_available";
+    if !outcomes.iter().any(missing) {
+        return;
+    }
+    let view = gate.view(caller);
+    let infos: Vec<_> = view.tools().map(|entry| entry.info().clone()).collect();
+    let names = infos.iter().flat_map(|info| {
+        std::iter::once(&*info.name).chain(info.aliases.iter().map(String::as_str))
+    });
+    if let Some(near) = tool::nearest(name, names).filter(|near| *near != name) {
+        output::note(format_args!("toolgate: did you mean `{near}`?"));
     }
 }
 

@@ -1,12 +1,12 @@
 //! `toolgate completions`.
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
-use crate::{cli::Cli, output};
+use crate::{help::command, output};
 
 /// Print the completions for a shell.
 ///
@@ -20,8 +20,8 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         let mut script = Vec::new();
-        generate(self.shell, &mut Cli::command(), "toolgate", &mut script);
-        output::stream().write_all(&script)?;
+        generate(self.shell, &mut command(), "toolgate", &mut script);
+        output::bytes(&script);
         Ok(ExitCode::SUCCESS)
     }
 }

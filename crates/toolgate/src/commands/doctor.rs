@@ -7,11 +7,14 @@ mod stored;
 use std::{
     fs::File,
     io,
+    net::TcpStream,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
+use agent::Models;
 use anyhow::Result;
 use clap::Args;
 use config::{Agent, Config, ConfigError, Loaded};
@@ -30,7 +33,11 @@ use self::{
     isolation::isolation,
     stored::{clock, database, folder, journal, space},
 };
+use super::serve::{listening, reachable};
 use crate::{cli::Global, context, output};
+
+/// A server on this machine answers at once, if it does.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Check whether everything Toolgate needs is there, and say how to fix what is not.
 ///
@@ -88,6 +95,8 @@ impl Doctor {
             }
             Err(error) => found.push(problem("data folder", output::in_full(&error))),
         }
+        found.push(server(global));
+        found.push(model(&config, &self.agent));
         found.extend(isolation(&config).await);
         found.push(terminal());
         found
@@ -200,10 +209,51 @@ fn writable(workspace: &Path) -> Finding {
     const NAME: &str = "workspace";
     let shown = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
     let shown = shown.display();
+    let folder = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+    if context::is_broad(&folder) {
+        let message =
+            format!("{shown} is too much for an agent to work in, so calls are refused here");
+        return warning(NAME, message)
+            .fix("start in a folder of a project, or name one with `--workspace DIR`");
+    }
     if access(workspace, Access::WRITE_OK).is_ok() {
         return ok(NAME, shown.to_string());
     }
     warning(NAME, format!("{shown} can be read, not written"))
+}
+
+/// Whether a server runs on this data folder.
+fn server(global: &Global) -> Finding {
+    const NAME: &str = "server";
+    match listening(global).ok().flatten() {
+        Some(address) if TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok() => {
+            ok(NAME, format!("listens on {}", reachable(address)))
+        }
+        Some(address) => warning(NAME, format!("noted at {address}, and nothing answers there"))
+            .fix("it may have been killed; `toolgate serve` starts it again"),
+        None => ok(NAME, "none runs; `toolgate serve` starts one"),
+    }
+}
+
+/// Which model answers.
+fn model(config: &Config, agent: &str) -> Finding {
+    const NAME: &str = "model";
+    let Ok(secrets) = config::resolve_secrets(config, config::environment) else {
+        return warning(NAME, "cannot be found out before the secrets are there");
+    };
+    let models = Models::new(config, config::environment, &secrets);
+    match models.pick(config.agents.get(agent), None) {
+        Ok(choice) if choice.is_demo() => warning(
+            NAME,
+            "the built-in demo, which only knows a few phrases",
+        )
+        .fix(
+            "set a key such as `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or name a provider in the \
+                 configuration",
+        ),
+        Ok(choice) => ok(NAME, format!("{}/{}", choice.provider, choice.model)),
+        Err(error) => problem(NAME, error.to_string()),
+    }
 }
 
 fn terminal() -> Finding {

@@ -88,8 +88,36 @@ impl History {
             return Ok(());
         }
         let head = ["time", "call", "tool", "status", "ms", "effects", "changed", "what"];
-        output::table(&head, entries.iter().map(row).collect());
+        let rows: Vec<_> = entries.iter().map(row).collect();
+        match output::terminal_width() {
+            Some(width) if width < WIDE => narrow(&rows, usize::from(width)),
+            _ => output::table(&head, rows),
+        }
         Ok(())
+    }
+}
+
+/// Terminals from here on have room for every column.
+const WIDE: u16 = 150;
+
+/// One line for each call, without effects and counts, cut where the terminal ends.
+fn narrow(rows: &[Vec<String>], width: usize) {
+    const COLUMNS: [usize; 6] = [0, 1, 2, 3, 4, 7];
+    let cells = |row: &[String]| -> Vec<String> {
+        COLUMNS.iter().map(|column| row.get(*column).cloned().unwrap_or_default()).collect()
+    };
+    let head = ["TIME", "CALL", "TOOL", "STATUS", "MS", "WHAT"].map(str::to_owned);
+    let all: Vec<_> =
+        std::iter::once(head.to_vec()).chain(rows.iter().map(|row| cells(row))).collect();
+    let wide = |column: usize| {
+        all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<_> = (0..COLUMNS.len()).map(|column| wide(column).unwrap_or(0)).collect();
+    for (number, row) in all.iter().enumerate() {
+        let cells = row.iter().zip(&widths).map(|(cell, wide)| format!("{cell:<wide$}"));
+        let line: String =
+            cells.collect::<Vec<_>>().join("  ").trim_end().chars().take(width).collect();
+        output::line(if number == 0 { output::bold(&line) } else { line });
     }
 }
 

@@ -1,13 +1,13 @@
 //! `toolgate man`.
 
-use std::{fs, io::Write, path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result};
-use clap::{Args, CommandFactory};
+use clap::Args;
 
-use crate::{cli::Cli, output};
+use crate::{help::command, output};
 
-/// Print the man pages.
+/// Print the man pages: `toolgate man | man -l -`, or install them with `--output`.
 #[derive(Debug, Args)]
 pub(crate) struct Man {
     /// Write one file per command into this folder instead.
@@ -17,13 +17,13 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        let command = Cli::command();
+        let command = command();
         if let Some(folder) = &self.output {
             let written =
                 fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
             written.with_context(|| format!("cannot write into `{}`", folder.display()))?;
         } else {
-            output::stream().write_all(&pages(command)?)?;
+            output::bytes(&pages(command)?);
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -1,13 +1,6 @@
 //! `toolgate mcp`.
 
-use std::{
-    env,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    process::ExitCode,
-    sync::Arc,
-    time::Duration,
-};
+use std::{env, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -61,8 +54,15 @@ pub(crate) struct McpCommand {
 impl McpCommand {
     pub(crate) async fn run(self, global: &Global) -> Result<ExitCode> {
         let Self { agent, user, session, workspace, wait } = self;
-        let (sender, channel) = (None, None);
-        let mut identity = Identity { agent, user, session, sender, channel, workspace };
+        let mut identity = Identity {
+            agent,
+            user,
+            session,
+            sender: None,
+            channel: None,
+            workspace,
+            allow_broad_workspace: false,
+        };
         context::check_user(global, &identity).await?;
         let config = context::configuration(global)?;
         if identity.workspace.is_none() {
@@ -130,7 +130,7 @@ async fn settled(gate: &gate::Gate) {
 fn instead_of_here(global: &Global, config: &Config, agent: &str) -> Result<Option<PathBuf>> {
     let here = env::current_dir().context("the current folder cannot be found")?;
     let here = here.canonicalize().unwrap_or(here);
-    if !is_too_much(&here) {
+    if !context::is_broad(&here) {
         return Ok(None);
     }
     let own = context::folder_of(global, config, agent)?;
@@ -141,12 +141,6 @@ fn instead_of_here(global: &Global, config: &Config, agent: &str) -> Result<Opti
             here.display(),
         )
     })
-}
-
-/// Whether a folder is a whole disk, a whole home, or what holds one.
-pub(super) fn is_too_much(folder: &Path) -> bool {
-    let home = config::environment("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
-    folder == Path::new("/") || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// Puts questions to the person at the client; if that cannot be, leaves them open for those who may answer

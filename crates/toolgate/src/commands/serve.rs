@@ -5,25 +5,29 @@ use std::{
     fs,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::Duration,
 };
 
-use anyhow::{Context as _, Result};
+use agent::MAIN;
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use config::Config;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::{Events, NewSecret, Parts, Reload, Server, mcp::Tools};
 use store::{Db, NewToken, TokenKind};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use toolgate::{Gate, Role};
+use toolgate::{Finished, Gate, Observer, Role, Started};
 
 use crate::{
     cli::Global,
     context,
     output::{self, LogForm},
     question,
+    visible::visible,
 };
 
 /// The file in the data folder that says where the server listens.
@@ -43,6 +47,12 @@ pub(crate) struct Serve {
     /// How what is logged on stderr is written: for people, or one JSON object a line for programs.
     #[arg(long, value_name = "FORM", default_value = "text")]
     pub(crate) log: LogForm,
+    /// The folder file tools work in; by default the current one. An agent may have its own.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Work in `/` or in the home folder, which is refused otherwise.
+    #[arg(long)]
+    allow_broad_workspace: bool,
 }
 
 impl Serve {
@@ -51,10 +61,13 @@ impl Serve {
         raise_open_files();
         let config = context::configuration(global)?;
         let listen = self.listen.unwrap_or(config.server.listen.value);
+        let folder = self.folder(&config)?;
         let events = Events::new(context::clock(), question::IN_WORDS);
         let gate = context::builder(global, config)?
+            .workspace(&folder)
             .approver(events.clone())
             .observer(events.clone())
+            .observer(Arc::new(CallLog))
             .build()?;
         // Also where none is yet: it is taken over when somebody writes it.
         let file = context::configuration_place(global);
@@ -75,6 +88,7 @@ impl Serve {
         let place = context::data(global)?.join(PLACE);
         fs::write(&place, address.to_string()).context("cannot note where the server listens")?;
         greet(gate.db().await?, address).await?;
+        describe(&gate, &folder);
         context::announce_isolation(gate.runner());
         gate.agents().resume().await?;
         let restart = CancellationToken::new();
@@ -90,9 +104,90 @@ impl Serve {
         gate.runner().shutdown().await;
         match end {
             End::Stop => Ok(ExitCode::SUCCESS),
-            End::Restart => Err(begin_anew(global, address, self.log)),
+            End::Restart => Err(self.begin_anew(global, address)),
         }
     }
+
+    /// The folder of agents that have none of their own. Where `main` has its own, it does not matter which one.
+    fn folder(&self, config: &Config) -> Result<PathBuf> {
+        let folder = self.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
+        let folder = folder
+            .canonicalize()
+            .with_context(|| format!("the workspace `{}` cannot be used", folder.display()))?;
+        let own = config.agents.get(MAIN).is_some_and(|agent| agent.workspace.is_some());
+        let unnamed = self.workspace.is_none() && own;
+        if context::is_broad(&folder) && !self.allow_broad_workspace && !unnamed {
+            bail!(
+                "`{}` is too much for agents to work in; start in a folder of a project, or name one with \
+                 `--workspace DIR` or in `agents.main.workspace` (`--allow-broad-workspace` works here all the \
+                 same)",
+                folder.display(),
+            );
+        }
+        Ok(folder)
+    }
+
+    /// This program takes the place of this process, so that whoever watches over it notices nothing. Returns
+    /// only if that fails.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing is spawned: the process stays the same one"
+    )]
+    fn begin_anew(&self, global: &Global, address: SocketAddr) -> anyhow::Error {
+        let program = match std::env::current_exe() {
+            Ok(program) => program,
+            Err(error) => return anyhow::Error::from(error).context("cannot start again"),
+        };
+        let mut command = std::process::Command::new(program);
+        let Global { config, data } = global;
+        for (name, value) in [("--config", config), ("--data", data)] {
+            command.args(value.iter().flat_map(|value| [OsStr::new(name), value.as_os_str()]));
+        }
+        // Where it is now: clients know that, whatever port was asked for.
+        command.args(["serve", "--listen", &address.to_string(), "--log", self.log.name()]);
+        if let Some(folder) = &self.workspace {
+            command.arg("--workspace").arg(folder);
+        }
+        if self.allow_broad_workspace {
+            command.arg("--allow-broad-workspace");
+        }
+        crate::log::end();
+        anyhow::Error::from(command.exec()).context("cannot start again")
+    }
+}
+
+/// One line of the log for each call of a tool.
+#[derive(Debug)]
+struct CallLog;
+
+impl Observer for CallLog {
+    fn started(&self, _: Started<'_>) {}
+
+    fn finished(&self, call: Finished<'_>) {
+        let Finished { call, caller, tool, result, meta: _, took } = call;
+        let status = result.as_ref().map_or_else(|error| error.kind(), |_| "success");
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(
+            %call,
+            tool = tool.map_or("?", |tool| &**tool),
+            user = &*caller.user,
+            agent = &*caller.agent,
+            status,
+            ms,
+            "call"
+        );
+    }
+}
+
+/// Says what a server works with.
+fn describe(gate: &Gate, folder: &Path) {
+    let model = gate.agents().model_of(MAIN);
+    output::line(format_args!("  Workspace {}", visible(&folder.display().to_string())));
+    output::line(format_args!("  Model     {}", visible(&model)));
+    output::line(format_args!(
+        "  Data      {}",
+        visible(&gate.data_folder().display().to_string())
+    ));
 }
 
 /// Where the server of this data folder listens, if one does.
@@ -125,25 +220,6 @@ async fn until_end(server: Server, restart: &CancellationToken) -> Result<End> {
         () = serving => Ok(end),
         () = signals.next() => Ok(End::Stop),
     }
-}
-
-/// This program takes the place of this process, so that whoever watches over it notices nothing. Returns
-/// only if that fails.
-#[expect(clippy::disallowed_methods, reason = "nothing is spawned: the process stays the same one")]
-fn begin_anew(global: &Global, address: SocketAddr, log: LogForm) -> anyhow::Error {
-    let program = match std::env::current_exe() {
-        Ok(program) => program,
-        Err(error) => return anyhow::Error::from(error).context("cannot start again"),
-    };
-    let mut command = std::process::Command::new(program);
-    let Global { config, data } = global;
-    for (name, value) in [("--config", config), ("--data", data)] {
-        command.args(value.iter().flat_map(|value| [OsStr::new(name), value.as_os_str()]));
-    }
-    // Where it is now: clients know that, whatever port was asked for.
-    command.args(["serve", "--listen", &address.to_string(), "--log", log.name()]);
-    crate::log::end();
-    anyhow::Error::from(command.exec()).context("cannot start again")
 }
 
 /// Every client is an open file, and there may be many; 1,024, as is usual, are soon used up. Commands of

@@ -58,6 +58,7 @@ impl Undo {
             session: "main".to_owned(),
             sender: None,
             channel: None,
+            allow_broad_workspace: true,
             workspace: self.workspace.clone().or(root.map(|change| change.root.into())),
         })
     }

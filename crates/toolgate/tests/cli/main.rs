@@ -27,3 +27,4 @@ mod serving;
 mod sessions;
 mod suggesting;
 mod users;
+mod using;

@@ -36,7 +36,8 @@ impl Shown {
                 self.end();
                 let call = self.calls.remove(&handle).unwrap_or(note.tool);
                 let status = if note.status == "success" { "ok" } else { &note.status };
-                output::note(format_args!("  · {call} → {status}, {} ms", note.duration_ms));
+                let id = output::dim(&note.id);
+                output::note(format_args!("  · {call} → {status}, {} ms  {id}", note.duration_ms));
             }
             Event::Started { .. }
             | Event::Update { .. }

@@ -22,7 +22,7 @@ use self::{
     own::own,
     translate::{Meaning, translate},
 };
-use super::{super::mcp, as_written::doubt};
+use super::as_written::doubt;
 use crate::{cli::Global, context};
 
 const CLIENT: &str = "claude-code";
@@ -123,7 +123,7 @@ impl Workspace {
         let folder = named.or(project).unwrap_or_else(|| cwd.to_owned());
         let root = fs::canonicalize(&folder)
             .with_context(|| format!("there is no folder `{}`", folder.display()))?;
-        let is_too_much = !is_named && mcp::is_too_much(&root);
+        let is_too_much = !is_named && context::is_broad(&root);
         Ok(Self { root, is_too_much })
     }
 }
