@@ -48,6 +48,11 @@ pub(crate) fn patterns() -> Vec<String> {
     names.chain(endings).chain(folders).chain([".env.*".to_owned()]).collect()
 }
 
+/// Whether everything in a folder called `name` is for credentials.
+pub fn is_credential_folder(name: &str) -> bool {
+    FOLDERS.contains(&name.to_lowercase().as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_credential;

@@ -29,7 +29,7 @@ pub use command::complete;
 pub use configured_names::{
     ConfigWarning, KnownNames, check_agent_names, check_names, config_warnings,
 };
-pub use credential::is_credential;
+pub use credential::{is_credential, is_credential_folder};
 pub use decide::{
     ACT_RULE, Decision, PROTECTED, Situation, UNTRUSTED_RULE, Verdict, decide, mode, review,
 };

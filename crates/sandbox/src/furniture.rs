@@ -73,7 +73,8 @@ impl<'a> Furniture<'a> {
         let Workspace { source, target, mode } = workspace;
         let lower = Opened::folder(source)?;
         match mode {
-            Changes::Refused => self.tree(&target, lower, Access::ReadOnly),
+            // Somebody outside may listen on a socket in it.
+            Changes::Refused => self.tree(&target, lower, Access::ReadOnlyWithoutSockets),
             Changes::Direct => self.tree(&target, lower, Access::ReadWrite),
             Changes::Overlay { layers } => {
                 let layers = self.layers(layers, &lower)?;

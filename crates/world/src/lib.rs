@@ -29,6 +29,7 @@ mod blobs;
 mod commit;
 #[cfg(target_os = "linux")]
 mod copied;
+mod credentials;
 #[cfg(target_os = "linux")]
 mod data;
 #[cfg(not(target_os = "linux"))]
@@ -49,6 +50,7 @@ mod record;
 mod root;
 #[cfg(target_os = "linux")]
 mod stat;
+mod temp_bound;
 #[cfg(target_os = "linux")]
 mod tree;
 #[cfg(target_os = "linux")]

@@ -18,6 +18,7 @@ use crate::{
     blobs::Blobs,
     commit::recover,
     copied::sweep_copies,
+    credentials::CredentialCache,
     data::Data,
     lock::{Locks, Shared},
     overlay::{self, HeldRuns, Sweeper, sweep_abandoned},
@@ -84,6 +85,7 @@ impl World {
             extra,
             sweeper: Sweeper::default(),
             held,
+            credentials: CredentialCache::default(),
         };
         let door = Arc::new(Door::new(net));
         let agents = RwLock::new(agents);

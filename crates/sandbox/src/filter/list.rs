@@ -80,12 +80,18 @@ pub(super) const CONDITIONAL: &[(c_long, Rule)] = &[
     (libc::SYS_mknodat, Rule::NoBits { arg: 2, bits: SETUID_BITS | DEVICES }),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_mknod, Rule::NoBits { arg: 1, bits: SETUID_BITS | DEVICES }),
+    (libc::SYS_fallocate, Rule::Only { arg: 1, values: FREES_BLOCKS, errno: libc::EOPNOTSUPP }),
     (libc::SYS_personality, Rule::Only { arg: 0, values: PERSONALITIES, errno: libc::EPERM }),
 ];
 
 // The kinds of nodes are numbers, not bits; but this bit is set in both kinds of devices (0o060000
 // and 0o020000), and not in regular files (0o100000), FIFOs (0o010000) and sockets (0o140000).
 const DEVICES: u32 = 0o20_000;
+
+// Punching a hole, and removing a range. All other modes allocate any number of blocks at once, past
+// `RLIMIT_FSIZE` if the size is kept, so that no limit on what is written could be held. Programs
+// know file systems that cannot do it, and write zeros instead.
+const FREES_BLOCKS: &[u32] = &[0x3, 0x8];
 
 // Put characters into somebody's terminal; drive the console; load a line discipline.
 const TERMINAL_TRICKS: &[u32] = &[0x5412, 0x541C, 0x5423];
@@ -97,6 +103,11 @@ const PERSONALITIES: &[u32] = &[0, 0x8, 0x2_0000, 0x2_0008, 0x4_0000, 0xFFFF_FFF
 /// cannot look.
 pub(super) const UNKNOWN_TO_PROGRAMS: &[c_long] =
     &[libc::SYS_clone3, libc::SYS_openat2, libc::SYS_memfd_secret];
+
+/// Calls that set attributes, which a filter cannot tell by their name. `user.overlay.*` on a file
+/// of a workspace would change what later overlays show of it.
+pub(super) const SETS_ATTRIBUTES: &[c_long] =
+    &[libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr];
 
 /// Memory that belongs to no process.
 pub(super) const WITHOUT_CGROUP: &[c_long] =

@@ -11,7 +11,10 @@ use libc::{c_long, sock_filter};
 
 use self::{
     bpf::Program,
-    list::{CONDITIONAL, Memory, NO_FAST_OPEN, REFUSED, Rule, UNKNOWN_TO_PROGRAMS, WITHOUT_CGROUP},
+    list::{
+        CONDITIONAL, Memory, NO_FAST_OPEN, REFUSED, Rule, SETS_ATTRIBUTES, UNKNOWN_TO_PROGRAMS,
+        WITHOUT_CGROUP,
+    },
 };
 use crate::wire::Sockets;
 
@@ -38,6 +41,12 @@ pub(crate) fn filter(memory: Memory, sockets: Sockets) -> Vec<sock_filter> {
         Sockets::Proxied => judged.extend_from_slice(NO_FAST_OPEN),
     }
     Program::only_this_machine().judge(judged)
+}
+
+/// A filter on top, for commands that change a workspace itself: they set no attributes.
+pub(crate) fn attribute_filter() -> Vec<sock_filter> {
+    let judged = SETS_ATTRIBUTES.iter().map(|call| (*call, Rule::Refused(libc::EOPNOTSUPP)));
+    Program::only_this_machine().judge(judged.collect())
 }
 
 #[cfg(test)]

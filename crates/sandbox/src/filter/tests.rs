@@ -65,6 +65,8 @@ fn what_programs_do_every_day_is_allowed() {
         (libc::SYS_mknodat, vec![at, 0, 0o100_644]),
         (libc::SYS_personality, vec![0xFFFF_FFFF]),
         (libc::SYS_memfd_create, vec![]),
+        (libc::SYS_fallocate, vec![3, 0x3]),
+        (libc::SYS_setxattr, vec![]),
         (462, vec![]),
     ] {
         assert_eq!(here(Memory::Counted, call, &args), Ok(()), "{call} {args:?}");
@@ -78,6 +80,9 @@ fn what_no_tool_needs_is_refused() {
     let eperm = libc::EPERM;
     for (call, args, errno) in [
         (libc::SYS_ptrace, vec![], eperm),
+        (libc::SYS_fallocate, vec![3, 0], libc::EOPNOTSUPP),
+        (libc::SYS_fallocate, vec![3, 0x1], libc::EOPNOTSUPP),
+        (libc::SYS_fallocate, vec![3, 0x11], libc::EOPNOTSUPP),
         (libc::SYS_mount, vec![], eperm),
         (libc::SYS_openat, vec![at, 0, create, 0o4755], eperm),
         (libc::SYS_openat, vec![at, 0, libc::O_TMPFILE as u64, 0o2755], eperm),
@@ -155,5 +160,16 @@ fn without_a_network_namespace_sockets_lead_nowhere_but_to_what_was_agreed_to() 
         assert_eq!(connected.is_err(), sockets == Sockets::Unconnected);
         let fast = judge(&filter, ARCH, libc::SYS_sendto, &[0, 0, 0, 0x2000_0000]);
         assert_eq!(fast.is_err(), sockets == Sockets::Proxied);
+    }
+}
+
+#[test]
+fn attributes_are_refused_on_top() {
+    let filter = attribute_filter();
+    for call in SETS_ATTRIBUTES {
+        assert_eq!(judge(&filter, ARCH, *call, &[]), Err(libc::EOPNOTSUPP), "{call}");
+    }
+    for call in [libc::SYS_read, libc::SYS_getxattr, libc::SYS_execve] {
+        assert_eq!(judge(&filter, ARCH, call, &[]), Ok(()), "{call}");
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Command<'a> {
 /// Where a command runs.
 pub(super) enum Ground<'a> {
     /// Inside, without any right.
-    Sandbox { cwd: &'a Bytes, rules: &'a OwnedFd, filter: &'a [sock_filter] },
+    Sandbox { cwd: &'a Bytes, rules: &'a OwnedFd, filters: Vec<&'a [sock_filter]> },
     /// On the host, with ours.
     Host { cwd: BorrowedFd<'a>, cgroups: &'a [OwnedFd], walls: Option<Walls<'a>> },
 }
@@ -110,7 +110,7 @@ impl Command<'_> {
         rustix::stdio::dup2_stdout(stdout).step("standard output")?;
         rustix::stdio::dup2_stderr(stderr).step("standard error")?;
         match ground {
-            Ground::Sandbox { cwd, rules, filter } => {
+            Ground::Sandbox { cwd, rules, filters } => {
                 chdir(super::places::path(cwd))
                     .step(&format!("enter `{}`", String::from_utf8_lossy(cwd)))?;
                 limit(limits).step("set limits")?;
@@ -118,7 +118,7 @@ impl Command<'_> {
                 sys::no_new_privs().step("no new privileges")?;
                 sys::landlock_restrict(rules).step("Landlock")?;
                 sys::close_range(3, u32::MAX).step("close descriptors")?;
-                sys::set_filter(filter).step("seccomp")
+                filters.iter().try_for_each(|filter| sys::set_filter(filter)).step("seccomp")
             }
             Ground::Host { cwd, cgroups, walls } => {
                 set_parent_process_death_signal(Some(Signal::KILL))

@@ -8,6 +8,7 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
+use libc::sock_filter;
 use rustix::process::{
     DumpableBehavior, PidfdFlags, Signal, getpid, pidfd_open, set_dumpable_behavior,
     set_parent_process_death_signal,
@@ -24,9 +25,9 @@ use super::{
     watch::Watch,
 };
 use crate::{
-    channel,
+    Access, channel,
     sys::{self, Child, Which},
-    wire::{Answer, Begin, Bytes, Exited, Failure, Spec, Started, Step},
+    wire::{Answer, Begin, Bytes, Exited, Failure, Mount, Spec, Started, Step, What},
 };
 
 /// Lives the life of a first process: prepares itself, waits to be told what to run, and runs it.
@@ -111,13 +112,24 @@ impl<'a> First<'a> {
             limits: &self.spec.limits,
             stdio: stdio.map_err(NotStarted::SetUp)?,
             terminal: self.terminal.as_ref().map(|terminal| &terminal.slave),
-            ground: Ground::Sandbox {
-                cwd: &self.spec.cwd,
-                rules: &rules,
-                filter: &self.launcher.filter,
-            },
+            ground: Ground::Sandbox { cwd: &self.spec.cwd, rules: &rules, filters: self.filters() },
         };
         Ok((command.start()?, own, writable))
+    }
+
+    /// The filters of the command, the innermost last.
+    fn filters(&self) -> Vec<&'a [sock_filter]> {
+        let mut filters = vec![self.launcher.filter.as_slice()];
+        if self.spec.mounts.iter().any(|mount| self.is_direct(mount)) {
+            filters.push(&self.launcher.attribute_filter);
+        }
+        filters
+    }
+
+    /// Whether what changes there has changed on the host, and is more than a folder for scratch.
+    fn is_direct(&self, mount: &Mount) -> bool {
+        let is_scratch = mount.target == b"/tmp" || mount.target == self.spec.home;
+        matches!(mount.what, What::Tree { access: Access::ReadWrite, .. }) && !is_scratch
     }
 
     /// Makes the room, and locks it.

@@ -62,6 +62,14 @@ pub(super) fn guard(spec: &Spec, held: &[Bytes]) -> Result<(), Failure> {
 /// another one can be put in its place. So those are mounted on themselves.
 fn pin_parents(target: &Path, mounts: &[Mount], pinned: &mut Vec<PathBuf>) -> io::Result<()> {
     let Some(mount) = above(target, mounts) else { return Ok(()) };
+    let is_read_only = match &mount.what {
+        What::Tree { access, .. } => *access != Access::ReadWrite,
+        What::Overlay { .. } | What::Memory { .. } => false,
+    };
+    if is_read_only {
+        // Nothing can be renamed there.
+        return Ok(());
+    }
     let parents = target.ancestors().skip(1).take_while(|parent| *parent != path(&mount.target));
     for parent in parents.collect::<Vec<_>>().into_iter().rev() {
         if pinned.iter().any(|known| known == parent) {

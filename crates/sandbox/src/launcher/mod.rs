@@ -43,7 +43,7 @@ pub(crate) use self::etc::{SHARED_ETC, names as etc_names};
 use self::host::Host;
 use crate::{
     channel,
-    filter::{MemoryLimit, filter},
+    filter::{MemoryLimit, attribute_filter, filter},
     sys,
     wire::{Answer, Failure, Order, SetUp, Sockets, Step},
 };
@@ -58,6 +58,7 @@ struct Launcher {
     host: OwnedFd,
     own: OwnedFd,
     filter: Vec<sock_filter>,
+    attribute_filter: Vec<sock_filter>,
     abi: u32,
     /// What `/etc/passwd` says now.
     home: Option<Vec<u8>>,
@@ -143,7 +144,8 @@ impl Launcher {
         let own = root::mounts_of_this_process()?;
         let memory = if set_up.watched { MemoryLimit::Watched } else { MemoryLimit::Counted };
         let filter = filter(memory, Sockets::Namespaced);
-        Ok(Self { control, set_up, host, own, filter, abi, home: None })
+        let attribute_filter = attribute_filter();
+        Ok(Self { control, set_up, host, own, filter, attribute_filter, abi, home: None })
     }
 
     /// What cannot be used twice, made ahead of the next command.

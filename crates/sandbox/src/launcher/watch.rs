@@ -1,7 +1,6 @@
 //! What the kernel does not count for us: bytes written, and memory where there is no cgroup.
 
 use std::{
-    collections::BTreeMap,
     fs,
     os::fd::{AsRawFd, OwnedFd},
     time::{Duration, Instant},
@@ -13,7 +12,10 @@ use super::{
     memory::{MemoryWatch, count_tasks},
     room::Writable,
 };
-use crate::wire::{Ceiling, Over};
+use crate::{
+    sys,
+    wire::{Ceiling, Over},
+};
 
 // Short at first, because a program that fills the disk does so at once.
 const FIRST: Duration = Duration::from_millis(20);
@@ -29,10 +31,7 @@ pub(super) struct Watch {
     most_tasks: Option<u64>,
     /// When the disks and the processes are looked at next.
     next: Instant,
-    /// What each process has written when it was last seen.
-    writers: BTreeMap<i32, u64>,
-    /// What those have written that are gone.
-    gone: u64,
+    written: Written,
     disks: Vec<Disk>,
 }
 
@@ -70,8 +69,7 @@ impl Watch {
             // A few more may be there for a moment while the kernel refuses others.
             most_tasks: ceiling.processes.map(|most| most.saturating_add(most / 4 + 8)),
             next: Instant::now() + FIRST,
-            writers: BTreeMap::new(),
-            gone: 0,
+            written: Written::new(),
             disks,
         }
     }
@@ -109,20 +107,50 @@ impl Watch {
         if self.most_tasks.is_some_and(|most| count_tasks(&processes) > most) {
             return Some(Over::Processes);
         }
-        let now: BTreeMap<_, _> = processes.iter().map(|pid| (*pid, written(*pid))).collect();
-        let ended = |(pid, before): (&i32, &u64)| {
-            // Less than before is a new process with an old number.
-            let same = now.get(pid).is_some_and(|now| now >= before);
-            if same { 0 } else { *before }
-        };
-        self.gone += self.writers.iter().map(ended).sum::<u64>();
-        let living: u64 = now.values().sum();
-        self.writers = now;
         let most = self.most_written;
+        let living = processes.iter().map(|pid| written(*pid)).sum();
         // Processes that live shorter than a pause are not seen, but what they leave is.
-        let written = self.gone + living > most;
+        let written = self.written.count(living) > most;
         (written || self.disks.iter_mut().any(|disk| disk.holds_more_than(most)))
             .then_some(Over::Written)
+    }
+}
+
+/// Bytes written, each counted once.
+///
+/// The kernel adds what a process has written to its parent when that waits for it; so what all
+/// living processes and our own children that are gone have written is all there is. What nobody
+/// waits for is lost there, and counted when it is missed twice in a row: between two looks at
+/// processes, one may have moved from a child to its parent.
+#[derive(Debug)]
+struct Written {
+    /// What our children had written before this command.
+    before: u64,
+    /// The most that was seen since something was last found to be lost.
+    most: u64,
+    lost: u64,
+    was_missed: bool,
+}
+
+impl Written {
+    fn new() -> Self {
+        Self { before: sys::written_by_children(), most: 0, lost: 0, was_missed: false }
+    }
+
+    /// All that was written, if living processes have written `living`.
+    fn count(&mut self, living: u64) -> u64 {
+        self.add(living + sys::written_by_children().saturating_sub(self.before))
+    }
+
+    fn add(&mut self, now: u64) -> u64 {
+        let missed = self.most.saturating_sub(now);
+        if missed > 0 && self.was_missed {
+            self.lost += missed;
+            self.most = now;
+        }
+        self.was_missed = missed > 0 && !self.was_missed;
+        self.most = self.most.max(now);
+        self.most + self.lost
     }
 }
 
@@ -166,7 +194,11 @@ fn measure(folder: &OwnedFd, since: i64, left: &mut u64, depth: usize) -> bool {
         let Ok(stat) = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         let blocks = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if kind == FileType::Directory && depth < DEEPEST {
+        if kind == FileType::Directory {
+            if depth >= DEEPEST {
+                // Nobody nests folders so deep but to hide what is in them.
+                return false;
+            }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let beneath = openat(&open, name, flags, Mode::empty());
             if beneath.is_ok_and(|folder| !measure(&folder, since, left, depth + 1)) {
@@ -186,4 +218,20 @@ fn written(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("write_bytes: "));
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_counted_once() {
+        let new = || Written { before: 0, most: 0, lost: 0, was_missed: false };
+        // A child's bytes move to its parent, and are missed for one look.
+        let mut moved = new();
+        assert_eq!([0, 100, 0, 100, 150].map(|now| moved.add(now)), [0, 100, 100, 100, 150]);
+        // Nobody waits for the child, so its bytes stay lost.
+        let mut lost = new();
+        assert_eq!([100, 0, 0, 0, 50].map(|now| lost.add(now)), [100, 100, 100, 100, 150]);
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) use self::{
     mount::{Attr, set_attr},
     readiness::watch_reading,
     signal::{allow_signals, child_signals, default_signals, hold_child_signal, wait_child_signal},
-    wait::{Reaped, Which, reap},
+    wait::{Reaped, Which, reap, written_by_children},
 };
 
 use std::io;

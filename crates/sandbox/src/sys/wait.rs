@@ -57,3 +57,17 @@ fn duration(time: libc::timeval) -> Duration {
     let micros = time.tv_sec.saturating_mul(1_000_000).saturating_add(time.tv_usec);
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
+
+/// What all children that were waited for have written, with what they have waited for.
+pub(crate) fn written_by_children() -> u64 {
+    const BLOCK_BYTES: u64 = 512;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a variable of the right type that outlives the call.
+    let answer = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
+    if checked(answer.into()).is_err() {
+        return 0;
+    }
+    // SAFETY: all zero is a valid `rusage`, and the kernel has filled it in.
+    let usage = unsafe { usage.assume_init() };
+    u64::try_from(usage.ru_oublock).unwrap_or(0).saturating_mul(BLOCK_BYTES)
+}

@@ -41,6 +41,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             changes_made_directly_belong_to_the_owner,
         ),
         trial("a_workspace_can_be_refused_changes", a_workspace_can_be_refused_changes),
+        trial("no_socket_of_a_read_only_workspace_is_reached", no_socket_is_reached),
         trial("folders_can_lie_in_each_other", folders_can_lie_in_each_other),
         trial(
             "sources_with_links_or_missing_are_refused",
@@ -267,6 +268,25 @@ async fn a_workspace_can_be_refused_changes() {
     let script =
         "cat file; (echo x > file) 2>/dev/null || echo no; (echo x > new) 2>/dev/null || echo no";
     assert_eq!(printed(Job { workspace, cwd, ..shell(script) }).await, "textno\nno\n");
+}
+
+async fn no_socket_is_reached() {
+    let folder = Folder::new();
+    let socket = folder.workspace.join("s.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    fs::write(folder.workspace.join("file"), "text").unwrap();
+    let script = "cat file; python3 -c \"
+import socket
+s = socket.socket(socket.AF_UNIX)
+try:
+    s.connect('s.sock'); print('reached')
+except OSError as e:
+    print('', e.errno)
+\"";
+    let workspace = Some(folder.workspace(Changes::Refused));
+    let job = Job { workspace, cwd: folder.workspace.clone(), ..shell(script) };
+    // Nobody listens there.
+    assert_eq!(printed(job).await, "text 111\n");
 }
 
 async fn folders_can_lie_in_each_other() {

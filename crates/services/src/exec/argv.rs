@@ -7,7 +7,7 @@ use tool::{Argv, FilePath, Reach, Run, Start, ToolError};
 use world::World;
 
 use super::{
-    Ground, Runner,
+    Ground, Runner, credential_masks,
     environment::{HOME, set},
     filter::folder_of,
     host,
@@ -65,8 +65,12 @@ impl Argument {
         let file = self.file()?;
         let path = world.root(&self.asked.caller)?;
         let root = File::open(&path).map_err(ToolError::internal)?.into();
-        let workspace = Opened { root, path, changes: Changes::Refused, guards: Guards::default() };
-        let job = job(world, settings, &self.asked, workspace)?;
+        let changes = Changes::Refused;
+        let workspace = Opened { root, path: path.clone(), changes, guards: Guards::default() };
+        let mut job = job(world, settings, &self.asked, workspace)?;
+        if self.asked.run.secret.is_none() {
+            credential_masks::hide(world, &path, &file, &mut job)?;
+        }
         let Argv { words, env, folder, .. } = self.argv;
         let mut all = job.env;
         for (name, value) in &env {

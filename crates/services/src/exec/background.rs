@@ -25,6 +25,7 @@ use super::{
     egress,
     foreground::ended,
     problem::not_started,
+    temp_bound::SessionTemp,
     watch::{Event, Watch},
 };
 
@@ -43,7 +44,8 @@ pub(super) async fn start(
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let isolation = runner.isolation().and_then(|isolation| isolation.note());
-    let around = Around { _way_out: proxy, fence: Some(fence), isolation };
+    let temp = Some(runner.session_temp(start.caller));
+    let around = Around { _way_out: proxy, fence: Some(fence), isolation, temp };
     Ok(keep(runner, start, Running { process, place: Place::Sandbox, around }))
 }
 
@@ -110,14 +112,20 @@ pub(super) struct Around {
     fence: Option<Fence>,
     /// What is unusual about how it is isolated.
     isolation: Option<String>,
+    temp: Option<SessionTemp>,
 }
 
 impl Around {
     /// What has to be said about what the process left.
-    async fn settle(self) -> Vec<String> {
-        let Some(fence) = self.fence else { return Vec::new() };
+    async fn settle(self, ended: &Ended) -> Vec<String> {
+        let emptied = match self.temp {
+            Some(temp) => temp.settle(ended).await,
+            None => None,
+        };
+        let Some(fence) = self.fence else { return emptied.into_iter().collect() };
         let mut notes = trespasses(fence).await;
         notes.extend(self.isolation);
+        notes.extend(emptied);
         notes
     }
 }
@@ -167,7 +175,7 @@ impl Background {
                 max_rss_bytes: 0,
             },
         };
-        let notes = around.settle().await;
+        let notes = around.settle(&ended).await;
         feeding.abort();
         let mut state = self.state();
         state.notes = notes;

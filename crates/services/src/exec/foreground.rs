@@ -26,9 +26,11 @@ pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolEr
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let (ended, output) = attend(process, start, output_bytes).await?;
+    let emptied = runner.session_temp(start.caller).settle(&ended).await;
     let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
     notes.extend(refusals.notes(&output));
+    notes.extend(emptied);
     Ok(Ran { ended, output, place: Place::Sandbox, changed, notes })
 }
 

@@ -71,6 +71,7 @@ pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, T
     let ended = ended(&exit, Stopped::No);
     let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
     notes.extend(egress::note(proxy.as_ref()));
+    notes.extend(runner.session_temp(start.caller).settle(&ended).await);
     Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
 }
 

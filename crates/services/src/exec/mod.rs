@@ -4,6 +4,7 @@
 mod argv;
 mod background;
 mod capture;
+mod credential_masks;
 mod direct;
 mod egress;
 mod environment;
@@ -24,6 +25,7 @@ mod reachable;
 mod refusals;
 mod settings;
 mod steps;
+mod temp_bound;
 mod toolchains;
 mod watch;
 mod workdir;
@@ -39,7 +41,11 @@ use tool::{
 };
 use world::World;
 
-use self::{processes::Processes, settings::RunSettings};
+use self::{
+    processes::Processes,
+    settings::RunSettings,
+    temp_bound::{SessionTemp, TempBound},
+};
 
 pub use host::refuse_outside;
 
@@ -50,6 +56,7 @@ pub struct Runner {
     world: Arc<World>,
     settings: ArcSwap<RunSettings>,
     processes: Arc<Processes>,
+    temp_bound: Arc<TempBound>,
 }
 
 /// What a runner is doing, in numbers.
@@ -73,6 +80,7 @@ impl Runner {
             world,
             settings: ArcSwap::from_pointee(RunSettings::new(config)),
             processes: Arc::default(),
+            temp_bound: Arc::default(),
         }
     }
 
@@ -138,6 +146,16 @@ impl Runner {
     fn bounded<'a>(&self, start: Start<'a>) -> Start<'a> {
         let timeout = start.how.timeout.min(self.settings.load().timeout);
         Start { how: How { timeout, ..start.how }, ..start }
+    }
+
+    /// The temp folder of the caller's session, to be kept within bounds.
+    fn session_temp(&self, caller: &Caller) -> SessionTemp {
+        SessionTemp {
+            bound: self.temp_bound.clone(),
+            world: self.world.clone(),
+            caller: caller.clone(),
+            max_bytes: self.settings.load().limits.written_bytes,
+        }
     }
 
     /// Ends every process; commands can still be started.

@@ -27,6 +27,7 @@ mod harmless;
 mod helper;
 mod hooks;
 mod host_answers;
+mod hostile;
 mod killing;
 mod lifetime;
 mod network;
@@ -74,5 +75,6 @@ fn main() {
     trials.extend(advisories::trials());
     trials.extend(harmless::trials());
     trials.extend(protecting::trials());
+    trials.extend(hostile::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -27,6 +27,7 @@ use crate::{
     beneath::{self, Links, open_file, open_folder},
     blobs::Blobs,
     commit::commit,
+    credentials::CredentialCache,
     data::{Data, encoded, private_folder},
     lock::Locks,
     overlay::{HeldRuns, Sweeper},
@@ -51,6 +52,7 @@ pub(crate) struct Common {
     pub(crate) extra: Vec<Arc<Root>>,
     pub(crate) sweeper: Sweeper,
     pub(crate) held: HeldRuns,
+    pub(crate) credentials: CredentialCache,
 }
 
 /// One root, a private temp folder called `/tmp`, and the roots configuration adds.
