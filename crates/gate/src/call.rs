@@ -59,7 +59,7 @@ pub struct Call {
     pub(crate) overridden: Option<Decision>,
     pub(crate) permit: Option<Permit>,
     /// Its place among the running calls; empty while a person is waited for.
-    pub(crate) slot: Arc<Mutex<Option<Slot>>>,
+    pub(crate) slot: Arc<Mutex<Option<Arc<Slot>>>>,
     pub(crate) context: Option<ToolContext>,
 }
 

@@ -42,7 +42,13 @@ async fn run_tool(call: Box<Call>) -> ToolResult {
     if tool.is_some_and(|tool| tool.info().light) {
         return planned.into_prepared().run(&context).await;
     }
-    let task = tokio::spawn(async move { planned.into_prepared().run(&context).await });
+    // A task that never yields cannot be ended either; until it yields, it keeps its slot.
+    let slot = context.live().worker();
+    let task = tokio::spawn(async move {
+        let result = planned.into_prepared().run(&context).await;
+        drop(slot);
+        result
+    });
     let mut task = Aborting(task);
     match (&mut task.0).await {
         Ok(result) => result,

@@ -27,7 +27,7 @@ pub(crate) struct HoldsChanges {
     pub(crate) subject: Subject,
     pub(crate) learnt: Arc<Learning>,
     /// Given back while a person is waited for.
-    pub(crate) slot: Arc<Mutex<Option<Slot>>>,
+    pub(crate) slot: Arc<Mutex<Option<Arc<Slot>>>>,
 }
 
 impl Review for HoldsChanges {

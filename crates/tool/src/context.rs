@@ -166,12 +166,21 @@ impl ToolContext {
     }
 
     /// Runs work that takes a while, where it holds up no other call.
+    ///
+    /// A thread cannot be ended from outside: `work` asks [`Live::check`] often enough to stop within
+    /// a second. Until it has stopped, the call keeps its slot and counts as running.
     pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Live) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let live = self.live.clone();
         live.check()?;
-        tokio::task::spawn_blocking(move || work(&live)).await.map_err(ToolError::internal)?
+        let slot = live.worker();
+        let work = move || {
+            let result = work(&live);
+            drop(slot);
+            result
+        };
+        tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)?
     }
 }

@@ -189,7 +189,13 @@ impl Files {
     ) -> Result<T, ToolError> {
         let live = self.live.clone();
         live.check()?;
-        tokio::task::spawn_blocking(move || work(live)).await.map_err(ToolError::internal)?
+        let slot = live.worker();
+        let work = move || {
+            let result = work(live);
+            drop(slot);
+            result
+        };
+        tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)?
     }
 }
 

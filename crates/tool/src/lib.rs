@@ -82,7 +82,7 @@ pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
 pub use isolation::{Isolation, IsolationLevel};
 pub use item_id::ItemId;
 pub use key_path::KeyPath;
-pub use live::{Held, Live, Paused};
+pub use live::{Held, Live, Paused, WorkerSlot};
 pub use nearest::nearest;
 pub use net::{Answer, Fetch, Method, Net, Web};
 pub use notes::{NewNote, Note, NoteSearch, Notebook, Notes};

@@ -1,7 +1,8 @@
 //! What a call and its handles share while it runs.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError},
+    any::Any,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError, Weak},
     time::{Duration, Instant},
 };
 
@@ -20,7 +21,15 @@ pub struct Live {
     changed: Mutex<Vec<Changed>>,
     pauses: Mutex<Pauses>,
     resumed: Notify,
+    slot: Mutex<Option<Weak<dyn Any + Send + Sync>>>,
 }
+
+/// Keeps the slot of a call taken while a thread works for it. A call that timed out has its
+/// outcome at once, but it counts as running until its threads have noticed.
+#[derive(Debug)]
+pub struct WorkerSlot(
+    #[expect(dead_code, reason = "dropping it is its use")] Option<Arc<dyn Any + Send + Sync>>,
+);
 
 /// When the time of a call stood still.
 #[derive(Debug, Default)]
@@ -103,6 +112,17 @@ impl Live {
         }
         let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         Err(stopped.as_ref().map_or(ToolError::Cancelled, Stopped::error))
+    }
+
+    /// Says which slot the call has. Threads that work for it keep the slot until they are done.
+    pub fn set_slot(&self, slot: Weak<dyn Any + Send + Sync>) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    /// Taken along by a thread that works for the call.
+    pub fn worker(&self) -> WorkerSlot {
+        let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        WorkerSlot(slot.as_ref().and_then(Weak::upgrade))
     }
 
     /// Keeps the call from ending while a change is made; refuses if it has ended or was stopped.

@@ -1,6 +1,6 @@
 //! Bounds how many calls run at once.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tool::{Caller, ToolResult};
 
@@ -29,6 +29,10 @@ impl Stage for SlotStage {
         let wait = self.0.slots.acquire(lane, limits);
         let slot = Call::unless_stopped(&call.live, wait).await??;
         let held = call.slot.clone();
+        let slot = Arc::new(slot);
+        // Weak: a thread of the tool that outlives the outcome keeps the slot, everything else lets go.
+        let weak: Weak<Slot> = Arc::downgrade(&slot);
+        call.live.set_slot(weak);
         *lock(&held) = Some(slot);
         let result = next.run(call).await;
         // Also what still looks at the changes of a command that timed out must not keep it.
@@ -37,6 +41,6 @@ impl Stage for SlotStage {
     }
 }
 
-fn lock(slot: &Mutex<Option<Slot>>) -> MutexGuard<'_, Option<Slot>> {
+fn lock(slot: &Mutex<Option<Arc<Slot>>>) -> MutexGuard<'_, Option<Arc<Slot>>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,6 +40,7 @@ enum How {
     Yield,
     Block,
     Spin,
+    Stubborn,
     Flood,
     Act,
     Secret,
@@ -65,6 +66,7 @@ impl Tool for Hostile {
             | How::Yield
             | How::Block
             | How::Spin
+            | How::Stubborn
             | How::Flood
             | How::Secret => [Need::Read(FilePath::new("hello.txt"))].into(),
         }
@@ -98,6 +100,13 @@ impl Tool for Hostile {
                 while !RELEASED.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
+            }
+            How::Stubborn => {
+                ctx.blocking(|_| {
+                    std::thread::sleep(Duration::from_millis(800));
+                    Ok(())
+                })
+                .await?;
             }
             How::Flood => return Ok(ToolOutput::text("x".repeat(1 << 30))),
             How::Secret => return Ok(ToolOutput::text("AKIAIOSFODNN7EXAMPLE")),
@@ -233,4 +242,19 @@ async fn secrets_leave_neither_the_gate_nor_stand_in_the_journal() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_call_counts_as_running_until_its_threads_are_done() {
+    let setup = impatient();
+    let outcome = setup.call("hostile", json!({"how": "stubborn"})).await;
+    assert!(outcome.starts_with("timeout: "), "{outcome}");
+    assert_eq!(setup.gate.stats().running, 1);
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while setup.gate.stats().running > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .unwrap();
 }

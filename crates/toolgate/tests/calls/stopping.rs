@@ -95,3 +95,75 @@ async fn a_large_call_that_nobody_waits_for_any_more_is_recorded_whole() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// Letters in no order, so that an automaton meets a new state at almost every byte.
+fn noise(bytes: usize) -> String {
+    let mut state = 1_u32;
+    let letters = (0..bytes).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + (state >> 24) as u8 % 4)
+    });
+    letters.collect()
+}
+
+/// Waits until no thread works for a call any more.
+async fn idle(setup: &Setup) {
+    let idle = async {
+        while setup.gate.stats().running > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(5), idle).await.expect("a thread outlives its call");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_ends_with_its_time_and_with_a_stop() {
+    let config = "[limits.timeouts]\ngrep = \"500ms\"\napply_patch = \"500ms\"";
+    let setup = Setup::with(With { config, ..With::default() });
+    std::fs::write(setup.path("long.txt"), noise(5_000_000)).unwrap();
+    std::fs::write(setup.path("lines.txt"), "a\n".repeat(200_000)).unwrap();
+    let lines = " a\n".repeat(100_000);
+    let patch =
+        format!("*** Begin Patch\n*** Update File: lines.txt\n@@\n{lines}-b\n*** End Patch\n");
+    let slow = "(a|b).{1,500}(c|d).{1,400}ZZ";
+    for (tool, args) in [
+        ("grep", json!({"pattern": slow, "path": "long.txt"})),
+        ("grep", json!({"pattern": slow, "path": "long.txt", "multiline": true})),
+        ("grep", json!({"pattern": slow})),
+        ("apply_patch", json!({"input": patch})),
+    ] {
+        let outcome = setup.call(tool, args).await;
+        assert!(outcome.starts_with("timeout: "), "{outcome}");
+        idle(&setup).await;
+    }
+    let setup = setup.again(With::default());
+    let caller = toolgate::Caller::owner("main");
+    let call = setup.call(&caller, "grep", json!({"pattern": slow, "path": "long.txt"}));
+    let stopping = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        stop(setup.emergency());
+    };
+    assert_eq!(crate::helper::line(&tokio::join!(call, stopping).0), STOPPED);
+    let waited = async {
+        while setup.stats().running > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(5), waited).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pattern_is_bounded() {
+    let setup = Setup::new();
+    for (args, expected) in [
+        (json!({"pattern": "x".repeat(100_000)}), "is 100000 bytes long, at most 10000"),
+        (json!({"pattern": "(((a{100}){100}){100}){100}"}), "exceeds size limit"),
+        (json!({"pattern": "x", "glob": "*".repeat(5_000)}), "is 5000 bytes long, at most 1000"),
+    ] {
+        let outcome = setup.call("grep", args).await;
+        assert!(
+            outcome.starts_with("validation_error: ") && outcome.contains(expected),
+            "{outcome}"
+        );
+    }
+}

@@ -10,7 +10,7 @@ use tool::{
 
 use super::{
     INFO, MAX_FILE_BYTES, if_there,
-    patch::{self, Hunk, Operation},
+    patch::{self, Hunk, Operation, PatchedText},
     text::Text,
 };
 
@@ -38,6 +38,18 @@ struct Applied {
     modified: Vec<FilePath>,
     /// Files that are gone.
     deleted: Vec<FilePath>,
+    /// Anything else worth knowing, such as lines that matched only by their plain characters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// A file with its hunks applied.
+struct Updated {
+    /// What the file must still be when it is replaced.
+    expect: Expect,
+    bytes: Vec<u8>,
+    mode: u32,
+    typographic: Vec<usize>,
 }
 
 impl Tool for ApplyPatch {
@@ -89,14 +101,18 @@ impl Applied {
                 vec![FileChange { path, expect: Expect::Anything, content: FileContent::Absent }]
             }
             Operation::Update { path, to: None, hunks } => {
-                let (expect, bytes, _) = update(ctx, &path, hunks).await?;
+                let updated = update(ctx, &path, hunks).await?;
+                self.note(&path, &updated.typographic);
+                let Updated { expect, bytes, .. } = updated;
                 self.modified.push(path.clone());
                 let content = FileContent::File { bytes, mode: None };
                 vec![FileChange { path, expect, content }]
             }
             Operation::Update { path, to: Some(to), hunks } => {
                 must_be_free(ctx, &to, "move to another path or delete it first").await?;
-                let (expect, bytes, mode) = update(ctx, &path, hunks).await?;
+                let updated = update(ctx, &path, hunks).await?;
+                self.note(&path, &updated.typographic);
+                let Updated { expect, bytes, mode, .. } = updated;
                 self.deleted.push(path.clone());
                 self.added.push(to.clone());
                 let gone = FileChange { path, expect, content: FileContent::Absent };
@@ -105,13 +121,24 @@ impl Applied {
         })
     }
 
+    fn note(&mut self, path: &FilePath, typographic: &[usize]) {
+        if !typographic.is_empty() {
+            let lines = typographic.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            self.notes.push(format!(
+                "`{path}`: hunk at patch line {lines}: found by taking typographic dashes, quotes and \
+                 spaces for their plain forms; kept lines stay as they are in the file"
+            ));
+        }
+    }
+
     fn to_text(&self) -> String {
-        let Self { added, modified, deleted } = self;
+        let Self { added, modified, deleted, notes } = self;
         let lists = [("added", added), ("modified", modified), ("deleted", deleted)];
         let lines = lists
             .into_iter()
             .flat_map(|(what, paths)| paths.iter().map(move |path| format!("{what} `{path}`")));
-        lines.collect::<Vec<_>>().join("\n")
+        let notes = notes.iter().map(|note| format!("[{note}]"));
+        lines.chain(notes).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -127,27 +154,30 @@ async fn must_be_free(ctx: &ToolContext, path: &FilePath, hint: &str) -> Result<
     }
 }
 
-/// What the file must be, what it becomes, and its permissions.
+/// Applies hunks to a file.
 async fn update(
     ctx: &ToolContext,
     path: &FilePath,
     hunks: Vec<Hunk>,
-) -> Result<(Expect, Vec<u8>, u32), ToolError> {
+) -> Result<Updated, ToolError> {
     let (bytes, stat) = ctx.files().read(path, MAX_FILE_BYTES).await?;
     let path = path.clone();
     ctx.blocking(move |live| {
         let expect = Expect::Content(Digest::of_content(&bytes));
         let mode = stat.mode & 0o777;
         if hunks.is_empty() {
-            return Ok((expect, bytes, mode));
+            return Ok(Updated { expect, bytes, mode, typographic: Vec::new() });
         }
         let before = Text::decode(&path, bytes)?;
         let wrong = |problem| ToolError::failed(format!("cannot patch `{path}`: {problem}"));
-        let after = patch::apply(before.as_str(), &hunks, live).map_err(wrong)?;
-        if after == before.as_str() {
+        let patched = patch::apply(before.as_str(), &hunks, live);
+        // A stopped call failed because it was stopped.
+        live.check()?;
+        let PatchedText { text, typographic } = patched.map_err(wrong)?;
+        if text == before.as_str() {
             return Err(wrong("its hunks change nothing".to_owned()));
         }
-        Ok((expect, before.encode(after), mode))
+        Ok(Updated { expect, bytes: before.encode(text), mode, typographic })
     })
     .await
 }

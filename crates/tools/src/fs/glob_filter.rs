@@ -6,6 +6,9 @@ use tool::{FilePath, brace_depth};
 /// The glob library recurses into nested braces.
 const MAX_BRACE_DEPTH: usize = 32;
 
+/// A longer pattern is refused: it is compiled to a regular expression, whose size has a bound.
+const MAX_PATTERN_BYTES: usize = 1_000;
+
 /// A pattern for paths beneath a folder.
 #[derive(Debug, Clone)]
 pub(crate) struct GlobFilter {
@@ -23,6 +26,10 @@ impl GlobFilter {
         }
         if brace_depth(pattern) > MAX_BRACE_DEPTH {
             return Err(format!("has braces nested more than {MAX_BRACE_DEPTH} deep"));
+        }
+        if pattern.len() > MAX_PATTERN_BYTES {
+            let bytes = pattern.len();
+            return Err(format!("is {bytes} bytes long, at most {MAX_PATTERN_BYTES}"));
         }
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)

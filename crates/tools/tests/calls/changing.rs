@@ -112,6 +112,20 @@ async fn apply_patch_changes_many_files() {
 }
 
 #[tokio::test]
+async fn apply_patch_says_when_only_plain_characters_matched() {
+    let setup = Setup::with(&[("a", "“quoted” – text\nend\n".as_bytes())]);
+    let update = ["*** Update File: a", "*** Move to: ./a", "@@", " \"quoted\" - text", "-end"];
+    let output = setup.call("apply_patch", patch(&update)).await.unwrap();
+    assert_eq!(setup.content("a").unwrap(), "“quoted” – text\n");
+    let text = output.joined_text();
+    assert!(
+        text.starts_with("modified `a`\n[`a`: hunk at patch line 4: found by taking"),
+        "{text}"
+    );
+    assert_eq!(output.value.unwrap()["notes"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn apply_patch_is_all_or_nothing() {
     let setup = Setup::with(&[("a", b"a\n"), ("b", b"b\n")]);
     let good = ["*** Update File: a", "@@", "-a", "+A"];

@@ -2,28 +2,42 @@
 
 use tool::Live;
 
-use super::{Hunk, Line, find::places};
+use super::{Hunk, Line, find::LineFinder};
 use crate::fs::{
     near::nearest_lines,
     text::{Ending, shorten},
 };
 
+/// A text with hunks applied.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PatchedText {
+    pub(crate) text: String,
+    /// Patch lines of hunks whose place was found only by taking typographic dashes, quotes and
+    /// spaces for their plain forms.
+    pub(crate) typographic: Vec<usize>,
+}
+
 /// The text after all of `hunks`, each found after the one before it, as long as the call is live.
-pub(crate) fn apply(text: &str, hunks: &[Hunk], live: &Live) -> Result<String, String> {
+pub(crate) fn apply(text: &str, hunks: &[Hunk], live: &Live) -> Result<PatchedText, String> {
     let file = Original::of(text);
+    let finder = LineFinder::new(&file.lines, live);
     let mut result = Vec::new();
+    let mut typographic = Vec::new();
     let mut done = 0;
     for hunk in hunks {
         live.check().map_err(|error| error.to_string())?;
         let at = file
-            .locate(hunk, done)
+            .locate(&finder, hunk, done)
             .map_err(|problem| format!("hunk at patch line {}: {problem}", hunk.line))?;
+        if finder.take_typographic() {
+            typographic.push(hunk.line);
+        }
         result.extend(file.range(done, at));
         result.extend(file.changed(hunk, at));
         done = at + hunk.old().len();
     }
     result.extend(file.range(done, file.lines.len()));
-    Ok(file.join(&result))
+    Ok(PatchedText { text: file.join(&result), typographic })
 }
 
 /// A line and how it ends.
@@ -49,12 +63,12 @@ impl<'a> Original<'a> {
     }
 
     /// The line at which `hunk` begins.
-    fn locate(&self, hunk: &Hunk, from: usize) -> Result<usize, String> {
-        let anchors = self.anchors(hunk, from)?;
+    fn locate(&self, finder: &LineFinder<'_>, hunk: &Hunk, from: usize) -> Result<usize, String> {
+        let anchors = self.anchors(finder, hunk, from)?;
         let old = hunk.old();
-        let mut found = match (hunk.at_end, old.is_empty()) {
-            (true, _) => self.at_end(&old, &anchors),
-            (false, false) => self.after(&old, &anchors, hunk),
+        let found = match (hunk.at_end, old.is_empty()) {
+            (true, _) => self.at_end(finder, &old, &anchors)?,
+            (false, false) => after(finder, &old, &anchors, hunk)?,
             (false, true) if hunk.context.is_empty() && !self.lines.is_empty() => {
                 return Err(
                     "it only adds lines and does not say where; give lines around them, or \
@@ -64,25 +78,42 @@ impl<'a> Original<'a> {
             }
             (false, true) => anchors,
         };
-        found.dedup_by(|later, first| self.same_result(hunk, *first, *later));
-        match found.as_slice() {
+        let mut different: Vec<usize> = Vec::new();
+        for at in found {
+            let same = match different.last() {
+                Some(first) => self.same_result(finder, hunk, *first, at)?,
+                None => false,
+            };
+            if !same {
+                different.push(at);
+            }
+        }
+        match different.as_slice() {
             [] => Err(self.missing(&old, from, hunk)),
             [at] => Ok(*at),
-            [_, ..] => Err(ambiguous(&found)),
+            [_, ..] => Err(ambiguous(&different)),
         }
     }
 
     /// Where looking for a hunk may begin: after each place its `@@` lines are at.
-    fn anchors(&self, hunk: &Hunk, from: usize) -> Result<Vec<usize>, String> {
+    fn anchors(
+        &self,
+        finder: &LineFinder<'_>,
+        hunk: &Hunk,
+        from: usize,
+    ) -> Result<Vec<usize>, String> {
         let Some((first, more)) = hunk.context.split_first() else { return Ok(vec![from]) };
-        let mut anchors = places(&self.lines, &[first], from);
+        let mut anchors = finder.places(&[first], from)?;
         for (above, context) in hunk.context.iter().zip(more) {
             if anchors.is_empty() {
                 return Err(self.missing(&[above], from, hunk));
             }
-            let next = |at: usize| places(&self.lines, &[context], at + 1).first().copied();
-            anchors = anchors.into_iter().filter_map(next).collect();
-            anchors.dedup();
+            let mut next = Vec::new();
+            for at in anchors {
+                next.extend(finder.places(&[context], at + 1)?.first());
+            }
+            next.dedup();
+            anchors = next;
         }
         if anchors.is_empty() {
             let last = hunk.context.last().map_or("", String::as_str);
@@ -91,36 +122,39 @@ impl<'a> Original<'a> {
         Ok(anchors.into_iter().map(|at| at + 1).collect())
     }
 
-    /// Without `@@` lines every place after `from` counts; with them, the first after each anchor.
-    fn after(&self, old: &[&str], anchors: &[usize], hunk: &Hunk) -> Vec<usize> {
-        let from = anchors.first().copied().unwrap_or_default();
-        let all = places(&self.lines, old, from);
-        if hunk.context.is_empty() {
-            return all;
-        }
-        let first = |anchor: &usize| all.iter().copied().find(|at| at >= anchor);
-        let found: Vec<usize> = anchors.iter().filter_map(first).collect();
-        if found.is_empty() {
-            // The `@@` line is often repeated as the first line of the hunk.
-            let repeated = places(&self.lines, old, from.saturating_sub(1));
-            return repeated.into_iter().filter(|at| anchors.contains(&(at + 1))).collect();
-        }
-        found
-    }
-
-    fn at_end(&self, old: &[&str], anchors: &[usize]) -> Vec<usize> {
+    fn at_end(
+        &self,
+        finder: &LineFinder<'_>,
+        old: &[&str],
+        anchors: &[usize],
+    ) -> Result<Vec<usize>, String> {
         let at = self.lines.len().checked_sub(old.len());
-        let at = at.filter(|at| anchors.iter().any(|anchor| at >= anchor));
-        let fits = |at: &usize| old.is_empty() || !places(&self.lines, old, *at).is_empty();
-        at.filter(fits).into_iter().collect()
+        let Some(at) = at.filter(|at| anchors.iter().any(|anchor| at >= anchor)) else {
+            return Ok(Vec::new());
+        };
+        let fits = old.is_empty() || !finder.places(old, at)?.is_empty();
+        Ok(if fits { vec![at] } else { Vec::new() })
     }
 
     /// Whether it makes no difference at which of two places `hunk` is applied.
-    fn same_result(&self, hunk: &Hunk, first: usize, later: usize) -> bool {
+    fn same_result(
+        &self,
+        finder: &LineFinder<'_>,
+        hunk: &Hunk,
+        first: usize,
+        later: usize,
+    ) -> Result<bool, String> {
         let count = hunk.old().len();
-        let here = self.changed(hunk, first).chain(self.range(first + count, later + count));
-        let there = self.range(first, later).chain(self.changed(hunk, later));
-        first == later || here.eq(there)
+        let mut here = self.changed(hunk, first).chain(self.range(first + count, later + count));
+        let mut there = self.range(first, later).chain(self.changed(hunk, later));
+        loop {
+            finder.compared()?;
+            match (here.next(), there.next()) {
+                (None, None) => return Ok(true),
+                (a, b) if a == b => {}
+                _ => return Ok(false),
+            }
+        }
     }
 
     /// What `hunk` makes of the lines from `at` on. Kept lines stay as they are in the file.
@@ -186,6 +220,29 @@ impl<'a> Original<'a> {
     }
 }
 
+/// Without `@@` lines every place after `from` counts; with them, the first after each anchor.
+fn after(
+    finder: &LineFinder<'_>,
+    old: &[&str],
+    anchors: &[usize],
+    hunk: &Hunk,
+) -> Result<Vec<usize>, String> {
+    let from = anchors.first().copied().unwrap_or_default();
+    let all = finder.places(old, from)?;
+    if hunk.context.is_empty() {
+        return Ok(all);
+    }
+    let first = |anchor: &usize| all.get(all.partition_point(|at| at < anchor)).copied();
+    let found: Vec<usize> = anchors.iter().filter_map(first).collect();
+    if found.is_empty() {
+        // The `@@` line is often repeated as the first line of the hunk.
+        let mut repeated = finder.places(old, from.saturating_sub(1))?;
+        repeated.retain(|at| anchors.binary_search(&(at + 1)).is_ok());
+        return Ok(repeated);
+    }
+    Ok(found)
+}
+
 fn ambiguous(found: &[usize]) -> String {
     let lines = found.iter().take(10).map(|at| (at + 1).to_string()).collect::<Vec<_>>();
     format!(
@@ -204,7 +261,7 @@ mod tests {
     use crate::fs::patch::Operation;
 
     fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
-        super::apply(text, hunks, &Live::default())
+        super::apply(text, hunks, &Live::default()).map(|patched| patched.text)
     }
 
     fn patched(text: &str, hunks: &[&str]) -> Result<String, String> {
@@ -239,6 +296,13 @@ mod tests {
             ("f\nx\n", vec!["@@ f", " f", "-x", "+y"], "f\ny\n"),
             // Spaces may differ; kept lines stay as they are in the file.
             ("a  \n\tb\nc\n", vec!["@@", " a", " b", "-c", "+C"], "a  \n\tb\nC\n"),
+            // Typographic characters match their plain forms, and stay where the line is kept.
+            (
+                "say “hi” – now\nit’s\u{a0}x\n",
+                vec!["@@", " say \"hi\" - now", "-it's x", "+y"],
+                "say “hi” – now\ny\n",
+            ),
+            ("a - b\n", vec!["@@", "-a — b", "+c"], "c\n"),
             // It makes no difference which of two equal lines goes.
             ("a\n\n\nb\n", vec!["@@", "-"], "a\n\nb\n"),
         ] {

@@ -4,7 +4,7 @@ mod apply;
 mod find;
 mod parse;
 
-pub(crate) use apply::apply;
+pub(crate) use apply::{PatchedText, apply};
 pub(crate) use parse::{Operation, parse};
 
 /// A group of changed lines, with lines around them that say where.

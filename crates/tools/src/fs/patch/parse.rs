@@ -123,6 +123,8 @@ fn update(lines: &mut Lines<'_>, path: &str) -> Result<Operation, String> {
     while lines.peek().is_some_and(|text| !text.starts_with("*** ")) {
         hunks.push(hunk(lines)?);
     }
+    // Models repeat the path when they want to keep it.
+    let to = to.filter(|to| *to != path);
     if hunks.is_empty() && to.is_none() {
         return Err(format!(
             "patch line {taken}: `{path}` has no hunks; expected a line that begins with `@@`"
@@ -289,6 +291,7 @@ mod tests {
                 r#"update a [][" k", "-r", "+n"]"#,
             ),
             (vec!["*** Update File: a", "*** Move to: b"], "update a to b"),
+            (vec!["*** Update File: a", "*** Move to: ./a", "@@", "-r"], r#"update a []["-r"]"#),
             (
                 vec!["*** Update File: a", "@@ fn f() {", "@@   if x {", "-r", "*** End of File"],
                 r#"update a ["fn f() {", "  if x {"]["-r"]$"#,
@@ -348,7 +351,7 @@ mod tests {
                  got `x`",
             ),
             (body(&["*** Delete File: a", "*** Add File: ./a"]), "`a` is in the patch twice"),
-            (body(&["*** Update File: a", "*** Move to: a"]), "`a` is in the patch twice"),
+            (body(&["*** Update File: a", "*** Move to: a"]), "patch line 2: `a` has no hunks"),
             (
                 "*** Begin Patch\n*** Update File: a\n-r".to_owned(),
                 "patch line 4: expected `*** Add File: PATH`, `*** Update File: PATH`, \

@@ -3,10 +3,10 @@
 use std::io;
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use tool::{FilePath, Redact};
 
+use super::matcher::StoppableMatcher;
 use crate::fs::grep::Mode;
 
 /// Longer lines are cut to this many characters.
@@ -41,7 +41,7 @@ pub(super) struct HitLine {
 /// Collects matches of one file.
 pub(super) struct Collector<'a> {
     mode: Mode,
-    matcher: &'a RegexMatcher,
+    matcher: &'a StoppableMatcher,
     redact: &'a dyn Redact,
     count: u64,
     pub(super) kind: Kind,
@@ -49,7 +49,11 @@ pub(super) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) const fn new(mode: Mode, matcher: &'a RegexMatcher, redact: &'a dyn Redact) -> Self {
+    pub(super) const fn new(
+        mode: Mode,
+        matcher: &'a StoppableMatcher,
+        redact: &'a dyn Redact,
+    ) -> Self {
         Self { mode, matcher, redact, count: 0, kind: Kind::Text, lines: Vec::new() }
     }
 
@@ -94,7 +98,7 @@ impl Sink for Collector<'_> {
 }
 
 /// A line as text; of a long one the part around the match.
-fn show(line: &[u8], matcher: Option<&RegexMatcher>, redact: &dyn Redact) -> String {
+fn show(line: &[u8], matcher: Option<&StoppableMatcher>, redact: &dyn Redact) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = String::from_utf8_lossy(line);

@@ -23,6 +23,8 @@ pub(super) struct Found {
     pub(super) binary: u64,
     /// Files that could not be read.
     pub(super) unreadable: u64,
+    /// Files with a line, or a whole text, that is too long for a pattern this complex.
+    pub(super) too_complex: u64,
     /// Whether something was left out.
     pub(super) cut: bool,
     weight: usize,
@@ -40,6 +42,7 @@ impl Found {
             total: 0,
             binary: 0,
             unreadable: 0,
+            too_complex: 0,
             cut: false,
             weight: 0,
             bytes: 0,

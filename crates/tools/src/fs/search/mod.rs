@@ -2,6 +2,7 @@
 
 mod collect;
 mod found;
+mod matcher;
 mod report;
 
 use std::{
@@ -10,13 +11,13 @@ use std::{
 };
 
 use grep_matcher::LineTerminator;
-use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use tool::{FileKind, FilePath, Live, Redact, Tool, ToolError, WalkEntry};
 
 use self::{
     collect::{Collector, Kind},
     found::Found,
+    matcher::StoppableMatcher,
 };
 use super::{
     glob_filter::GlobFilter,
@@ -44,7 +45,7 @@ pub(crate) struct Query {
 /// A search under way.
 pub(crate) struct Search {
     mode: Mode,
-    matcher: RegexMatcher,
+    matcher: StoppableMatcher,
     builder: SearcherBuilder,
     names: Option<Names>,
     live: Arc<Live>,
@@ -55,7 +56,7 @@ pub(crate) struct Search {
 }
 
 struct Worker {
-    matcher: RegexMatcher,
+    matcher: StoppableMatcher,
     searcher: Searcher,
 }
 
@@ -70,7 +71,8 @@ impl Search {
         let wrong = |path, problem| ToolError::invalid(Grep::NAME, path, problem);
         Ok(Self {
             mode: query.mode,
-            matcher: matcher(query).map_err(|problem| wrong("pattern", problem))?,
+            matcher: StoppableMatcher::new(query, live.clone())
+                .map_err(|problem| wrong("pattern", problem))?,
             builder: builder(query),
             names: names.transpose().map_err(|problem| wrong("glob", problem))?,
             live,
@@ -117,8 +119,18 @@ impl Search {
         let result = searcher.search_reader(&*matcher, source, &mut collector);
         let kind = collector.kind;
         let hits = collector.hits(path);
+        let gave_up = matcher.take_gave_up();
         lock(&self.idle).push(worker);
+        if gave_up {
+            self.found().too_complex += 1;
+        }
         match (result, kind, hits) {
+            (Err(_), _, hits) if gave_up => {
+                // The matches before the line that was too long are good.
+                if let Some(hits) = hits {
+                    self.found().push(hits);
+                }
+            }
             (Err(_), _, _) => self.found().unreadable += 1,
             (Ok(()), Kind::Text, Some(hits)) => self.found().push(hits),
             (Ok(()), Kind::Binary, _) | (Ok(()), Kind::Text, None) => {}
@@ -137,30 +149,6 @@ impl Search {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn matcher(query: &Query) -> Result<RegexMatcher, String> {
-    let mut builder = RegexMatcherBuilder::new();
-    builder.multi_line(true).ban_byte(Some(0));
-    match query.case {
-        Case::Sensitive => {}
-        Case::Insensitive => _ = builder.case_insensitive(true),
-        Case::Smart => _ = builder.case_smart(true),
-    }
-    if !query.multiline {
-        // `$` matches before `\r\n` too.
-        builder.crlf(true);
-    }
-    builder.build(&query.pattern).map_err(|error| {
-        let hint = if matches!(error.kind(), ErrorKind::NotAllowed(_)) {
-            "set `multiline` to match over several lines"
-        } else {
-            "escape special characters with a backslash to search for them as they are"
-        };
-        // The matcher puts more around the pattern; this one points at the place in what was given.
-        let problem = regex::Regex::new(&query.pattern).err().map(|error| error.to_string());
-        format!("{}\n{hint}", problem.unwrap_or_else(|| error.to_string()))
-    })
 }
 
 fn builder(query: &Query) -> SearcherBuilder {

@@ -116,7 +116,7 @@ impl Match {
 fn notices(found: &Found) -> Vec<String> {
     let advice = "narrow `pattern` or `path`, or raise `limit`";
     let files = |count: u64| if count == 1 { "file" } else { "files" };
-    let Found { total, binary, unreadable, .. } = found;
+    let Found { total, binary, unreadable, too_complex, .. } = found;
     let cut = match found.mode {
         Mode::Content => {
             let shown: u64 = found.files.iter().map(|hits| hits.count).sum();
@@ -129,5 +129,13 @@ fn notices(found: &Found) -> Vec<String> {
     let binary = (*binary > 0).then(|| format!("{binary} binary {} left out", files(*binary)));
     let unreadable =
         (*unreadable > 0).then(|| format!("{unreadable} {} could not be read", files(*unreadable)));
-    found.cut.then_some(cut).into_iter().chain(binary).chain(unreadable).collect()
+    let too_complex = (*too_complex > 0).then(|| {
+        let files = files(*too_complex);
+        format!(
+            "{too_complex} {files} not searched to the end: a line is too long for this pattern; use a \
+             simpler one, without counted repetitions and `\\b`"
+        )
+    });
+    let notices = [found.cut.then_some(cut), binary, unreadable, too_complex];
+    notices.into_iter().flatten().collect()
 }
