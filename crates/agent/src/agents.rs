@@ -477,7 +477,7 @@ fn limits(agent: &config::Agent) -> Limits {
     // The gate looks at the others.
     let config::Budget { calls, tokens, cost, time, at_once: _, rate: _ } = &agent.limits;
     Limits {
-        calls: calls.value.into(),
+        calls: calls.as_ref().map_or(u64::MAX, |calls| calls.value.into()),
         tokens: tokens.value.into(),
         cost_micros: cost.as_ref().map(|cost| cost.value.millionths()),
         time: time.value,

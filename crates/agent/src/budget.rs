@@ -7,11 +7,15 @@ use std::{
 
 use tokio::time::Instant;
 
+/// When this part of a limit is used, the model is told; and once more when little is left.
+const TELL_PERCENT: [u64; 2] = [80, 95];
+
 /// What is left of it. Agents that a run sets to work use up its budget with their own.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     used: Mutex<Used>,
+    since: Instant,
     until: Instant,
     above: Option<Arc<Self>>,
 }
@@ -31,6 +35,8 @@ struct Used {
     calls: u64,
     tokens: u64,
     cost_micros: u64,
+    /// The part of a limit that the model was told of last.
+    told_percent: u64,
 }
 
 impl Budget {
@@ -38,9 +44,10 @@ impl Budget {
     pub(crate) fn new(limits: Limits, above: Option<Arc<Self>>) -> Self {
         // A time so long that it cannot be counted is as good as a year.
         let most = Duration::from_hours(24 * 366);
-        let until = Instant::now() + limits.time.min(most);
+        let since = Instant::now();
+        let until = since + limits.time.min(most);
         let until = above.as_ref().map_or(until, |above| until.min(above.until));
-        Self { limits, used: Mutex::default(), until, above }
+        Self { limits, used: Mutex::default(), since, until, above }
     }
 
     /// When its time is up.
@@ -97,10 +104,46 @@ impl Budget {
             return Some(format!("its {tokens} tokens"));
         }
         if let Some(most) = cost_micros.filter(|most| used.cost_micros >= *most) {
-            let cents = most.div_ceil(10_000);
-            return Some(format!("its {}.{:02} dollars", cents / 100, cents % 100));
+            return Some(dollars(most));
         }
         (Instant::now() >= self.until).then(|| format!("its {} seconds", time.as_secs()))
+    }
+
+    /// What is nearly used up, in words: once when four fifths of a limit are used, once when little
+    /// is left.
+    pub(crate) fn nearly_exhausted(&self) -> Option<String> {
+        let mut used = self.used();
+        let parts = self.parts(&used);
+        let (percent, what) = parts.into_iter().max_by_key(|(percent, _)| *percent)?;
+        let reached = TELL_PERCENT.into_iter().rev().find(|tell| percent >= *tell)?;
+        if reached <= used.told_percent {
+            return None;
+        }
+        used.told_percent = reached;
+        Some(format!("{percent} % of {what}"))
+    }
+
+    /// How much of each limit is used, in percent.
+    fn parts(&self, used: &Used) -> Vec<(u64, String)> {
+        let Limits { calls, tokens, cost_micros, time: _ } = self.limits;
+        let percent = |part: u128, most: u128| {
+            u64::try_from((part * 100).checked_div(most).unwrap_or(100)).unwrap_or(100).min(100)
+        };
+        let time = self.until.saturating_duration_since(self.since);
+        let mut parts = vec![
+            (percent(used.tokens.into(), tokens.into()), format!("its {tokens} tokens")),
+            (
+                percent(self.since.elapsed().as_millis(), time.as_millis()),
+                format!("its {} seconds", time.as_secs()),
+            ),
+        ];
+        if calls < u64::MAX {
+            parts.push((percent(used.calls.into(), calls.into()), format!("its {calls} calls")));
+        }
+        if let Some(most) = cost_micros {
+            parts.push((percent(used.cost_micros.into(), most.into()), dollars(most)));
+        }
+        parts
     }
 
     /// Whether money is counted, here or above.
@@ -118,9 +161,32 @@ impl Budget {
     }
 }
 
+fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("its {}.{:02} dollars", cents / 100, cents % 100)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_is_told_before_something_is_used_up() {
+        let budget = Budget::new(LIMITS, None);
+        budget.spend(79, 0);
+        assert_eq!(budget.nearly_exhausted(), None);
+        budget.spend(2, 0);
+        assert_eq!(budget.nearly_exhausted().unwrap(), "81 % of its 100 tokens");
+        assert_eq!(budget.nearly_exhausted(), None);
+        tokio::time::advance(Duration::from_secs(58)).await;
+        assert_eq!(budget.nearly_exhausted().unwrap(), "96 % of its 60 seconds");
+        assert_eq!(budget.nearly_exhausted(), None);
+        let budget = Budget::new(Limits { calls: u64::MAX, ..LIMITS }, None);
+        budget.take_calls(1_000_000);
+        assert_eq!(budget.nearly_exhausted(), None);
+        budget.spend(1, 40_000);
+        assert_eq!(budget.nearly_exhausted().unwrap(), "80 % of its 0.05 dollars");
+    }
 
     const LIMITS: Limits =
         Limits { calls: 3, tokens: 100, cost_micros: Some(50_000), time: Duration::from_mins(1) };

@@ -7,12 +7,12 @@ use provider::{CallNote, WireCall, WireResult, arguments};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use tool::{BoxFuture, Caller, Effect, Outcome, UpdateSink, Updates};
+use tool::{BoxFuture, Caller, Effect, Outcome, SameResult, UpdateSink, Updates};
 
 use crate::{
     Event,
     events::Sink,
-    repetition::Changed,
+    repetition::{CallCourse, Changed},
     run::{Run, took},
     transcript::failed,
 };
@@ -29,15 +29,14 @@ pub(crate) struct Called {
     pub(crate) kept: WireResult,
     /// Nothing if it never came to the gate.
     pub(crate) note: Option<CallNote>,
-    pub(crate) took: Duration,
-    pub(crate) changed: Changed,
+    pub(crate) course: CallCourse,
 }
 
 impl Called {
     pub(crate) fn refused(call: &WireCall, why: &str) -> Self {
         let result = failed(call, why);
-        let (took, changed) = (Duration::ZERO, Changed::No);
-        Self { kept: result.clone(), result, note: None, took, changed }
+        let course = CallCourse { took: Duration::ZERO, changed: Changed::No, polls: false };
+        Self { kept: result.clone(), result, note: None, course }
     }
 
     /// One that was stopped because the process ends was stopped by nobody who knows what it is for.
@@ -61,7 +60,8 @@ impl Called {
         let changed = matches!(outcome, Outcome::Success { .. })
             && outcome.meta().effects.iter().any(changes);
         let changed = if changed { Changed::Yes } else { Changed::No };
-        Self { result, kept, took: took(&note), note: Some(note), changed }
+        let course = CallCourse { took: took(&note), changed, polls: false };
+        Self { result, kept, note: Some(note), course }
     }
 }
 
@@ -140,7 +140,15 @@ pub(crate) async fn call_all(
     };
     let (outcomes, ()) = tokio::join!(outcomes, watching);
     let answered = calls.iter().zip(names).zip(&outcomes);
-    answered.map(|((call, (_, tool)), outcome)| Called::new(call, &tool, outcome)).collect()
+    let view = gate.view(caller);
+    let answered = answered.map(|((call, (_, tool)), outcome)| {
+        let mut called = Called::new(call, &tool, outcome);
+        if let Found::Tool(entry) = view.find(&tool) {
+            called.course.polls = entry.info().same_result == SameResult::Waiting;
+        }
+        called
+    });
+    answered.collect()
 }
 
 /// A call by our name of the tool, with the names we gave its parameters before they went out.

@@ -32,6 +32,15 @@ struct Seen {
     turn: u64,
 }
 
+/// How a call went, as far as the guard against repetition looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CallCourse {
+    pub(crate) took: Duration,
+    pub(crate) changed: Changed,
+    /// Whether the tool looks at something that goes on by itself.
+    pub(crate) polls: bool,
+}
+
 /// Whether a call that succeeded changed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Changed {
@@ -46,6 +55,8 @@ pub(crate) enum Repeated {
     No,
     /// The model is told that it has made this call so many times.
     Tell(u32),
+    /// The model waits for something and asks too often: it is told to wait within one call.
+    Wait(u32),
     /// The run ends.
     End(u32),
 }
@@ -56,14 +67,17 @@ impl Repetition {
         self.turn += 1;
     }
 
-    /// Counts a call that took `took` and came to `result`.
+    /// Counts a call that came to `result`.
     pub(crate) fn count(
         &mut self,
         call: &WireCall,
         result: &WireResult,
-        (took, changed): (Duration, Changed),
+        course: CallCourse,
     ) -> Repeated {
+        let CallCourse { took, changed, polls } = course;
         if took >= WAITED {
+            // Time has passed, so that looking again makes sense.
+            self.seen.clear();
             return Repeated::No;
         }
         let mut hasher = DefaultHasher::new();
@@ -81,6 +95,7 @@ impl Repetition {
         }
         match seen.times {
             ..TELL => Repeated::No,
+            TELL.. if polls => Repeated::Wait(seen.times),
             TELL..END => Repeated::Tell(seen.times),
             END.. => Repeated::End(seen.times),
         }
@@ -122,7 +137,35 @@ mod tests {
             structured: None,
             is_error: false,
         };
-        repetition.count(&call, &result, (Duration::from_millis(took), changed))
+        let course = CallCourse { took: Duration::from_millis(took), changed, polls: false };
+        repetition.count(&call, &result, course)
+    }
+
+    #[test]
+    fn waiting_is_not_going_round_in_circles() {
+        let mut repetition = Repetition::default();
+        let call = WireCall { id: None, name: "process".into(), args: Ok(json!({})) };
+        let result = WireResult {
+            id: None,
+            name: None,
+            blocks: vec![Block::Text("running".into())],
+            structured: None,
+            is_error: false,
+        };
+        let course = CallCourse { took: Duration::ZERO, changed: Changed::No, polls: true };
+        let polled: Vec<_> = (0..50)
+            .map(|_| {
+                repetition.next_turn();
+                repetition.count(&call, &result, course)
+            })
+            .collect();
+        assert_eq!(polled[1], Repeated::No);
+        assert_eq!(polled[49], Repeated::Wait(50));
+        // Whoever sleeps between two looks waits, too, whatever the tool.
+        for _ in 0..30 {
+            assert_eq!(count(&mut repetition, "a", "x", 1), Repeated::No);
+            assert_eq!(count(&mut repetition, "sleep", "", 1_500), Repeated::No);
+        }
     }
 
     #[test]

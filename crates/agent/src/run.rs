@@ -181,8 +181,7 @@ impl Run<'_> {
             if self.agents.ending.is_cancelled() {
                 called.cut_off(call);
             }
-            let how = (called.took, called.changed);
-            match self.repetition.count(call, &called.result, how) {
+            match self.repetition.count(call, &called.result, called.course) {
                 Repeated::No => {}
                 Repeated::Tell(times) => {
                     let hint = format!(
@@ -190,10 +189,26 @@ impl Run<'_> {
                     );
                     called.result.blocks.push(Block::Text(hint));
                 }
+                Repeated::Wait(times) => {
+                    let hint = format!(
+                        "[Nothing has changed in {times} looks. Wait longer within one call, or do \
+                         something else meanwhile.]"
+                    );
+                    called.result.blocks.push(Block::Text(hint));
+                }
                 Repeated::End(times) => over = Some((call.name.clone(), times)),
             }
             results.push(called.result);
             kept.push(called.kept);
+        }
+        if let Some(nearly) = self.budget.nearly_exhausted()
+            && let Some(last) = results.last_mut()
+        {
+            let hint = format!(
+                "[This run has used {nearly}. When all of it is used, the run ends: finish the most \
+                 important part and say what is left.]"
+            );
+            last.blocks.push(Block::Text(hint));
         }
         // What a model saw once and a transcript does not keep is in this run's memory only.
         let number = self.messages.len();

@@ -34,8 +34,8 @@ pub struct Agent {
 /// What one run of an agent may use up: from a question to its answer, with all calls in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
-    /// Calls of tools.
-    pub calls: Spanned<u32>,
+    /// Calls of tools; unset is no limit.
+    pub calls: Option<Spanned<u32>>,
     /// Tokens of the model, read and written.
     pub tokens: Spanned<u32>,
     /// US dollars; unset is no limit.
@@ -51,7 +51,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            calls: 200.into(),
+            calls: None,
             tokens: 2_000_000.into(),
             cost: None,
             time: Duration::from_hours(1).into(),

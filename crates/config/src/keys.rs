@@ -369,9 +369,12 @@ const AGENTS: &[Key] = &[
     key("agents.<id>.workspace", "", "The folder this agent's file tools work in.", |c, names| {
         &mut agent(c, names).workspace
     }),
-    key("agents.<id>.limits.calls", "200", "Calls that one run may make.", |c, names| {
-        &mut agent(c, names).limits.calls
-    }),
+    key(
+        "agents.<id>.limits.calls",
+        "",
+        "Calls that one run may make. Unset is no limit: tokens, cost and time bound a run.",
+        |c, names| &mut agent(c, names).limits.calls,
+    ),
     key(
         "agents.<id>.limits.tokens",
         "2000000",

@@ -74,7 +74,7 @@ pub fn agent_settings(agent: &Agent) -> Map<String, Json> {
         .collect();
     own_tools.extend(table([("by_provider", filled(providers))]));
     let limits = table([
-        ("calls", (*calls != usual.calls).then(|| json!(calls.value))),
+        ("calls", calls.as_ref().map(|calls| json!(calls.value))),
         ("tokens", (*tokens != usual.tokens).then(|| json!(tokens.value))),
         ("cost", cost.as_ref().map(|cost| json!(cost.value.as_f64()))),
         ("time", (*time != usual.time).then(|| json!(format!("{}ms", time.value.as_millis())))),

@@ -19,12 +19,15 @@ pub(crate) fn text_bytes(value: &Value) -> usize {
     }
 }
 
-/// The value, with its longest strings cut in the middle until it has at most `max` bytes as JSON.
+/// The value, with its longest strings cut in the middle so that it has at most `max` bytes as JSON.
 /// Control characters count as the six bytes they are written as. `None` if cutting strings is not
 /// enough.
+///
+/// A quarter more than `max` is let through: output of `max` bytes has line ends and quotes in it, and is
+/// not cut for those.
 pub(crate) fn fitted(mut value: Value, max: usize) -> Option<Value> {
     let total = written_bytes(&value);
-    if total <= max {
+    if total <= max.saturating_add(max / 4) {
         return Some(value);
     }
     let mut lengths = Vec::new();
@@ -80,10 +83,19 @@ fn cut_in_the_middle(text: &str, cap: usize) -> String {
     let head = fits(text.chars(), half);
     let tail = fits(text.chars().rev(), half);
     let end = text.len().saturating_sub(tail).max(head);
-    let missing = end - head;
+    // A mark of an earlier cut goes with what is cut out now.
+    let between = text.get(head..end).unwrap_or_default();
+    let missing = (end - head) as u64 + marked_missing(between);
     let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(end..).unwrap_or_default());
     let gap = if head.ends_with('\n') { "" } else { "\n" };
     format!("{head}{gap}[… {missing} bytes left out …]\n{tail}")
+}
+
+/// How many bytes a mark in `text` says are missing.
+fn marked_missing(text: &str) -> u64 {
+    let mark = text.split_once("[… ").and_then(|(_, mark)| mark.split_once(" bytes left out …]"));
+    let number = mark.map(|(number, _)| number.trim_start_matches("up to "));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// How many bytes of these characters fit into `max` bytes of JSON.
@@ -151,6 +163,7 @@ mod tests {
         for value in [
             json!({"a": nul, "b": "short", "n": 1}),
             json!({"stdout": "x".repeat(60_000), "all": "x".repeat(60_000), "c": ["y"]}),
+            json!({"a": format!("{}[… 7 bytes left out …]\n{}", "x".repeat(50_000), nul)}),
             json!(["ä\n".repeat(40_000), {"deep": "\"".repeat(50_000)}]),
         ] {
             let fitted = fitted(value, 50_000).unwrap();

@@ -18,6 +18,7 @@ mod emergency;
 mod foreign;
 mod gate;
 mod hook;
+mod json_size;
 mod observer;
 mod outcome;
 mod own;

@@ -1,8 +1,9 @@
 //! The stages a call passes, outermost first.
 
-use std::{fmt, future::Future};
+use std::{fmt, future::Future, sync::Arc};
 
-use tool::{BoxFuture, ToolError, ToolResult};
+use tokio::task::JoinHandle;
+use tool::{BoxFuture, Live, ToolError, ToolResult};
 
 use crate::call::Call;
 
@@ -42,27 +43,33 @@ async fn run_tool(call: Box<Call>) -> ToolResult {
     if tool.is_some_and(|tool| tool.info().light) {
         return planned.into_prepared().run(&context).await;
     }
-    // A task that never yields cannot be ended either; until it yields, it keeps its slot.
-    let slot = context.live().worker();
-    let task = tokio::spawn(async move {
-        let result = planned.into_prepared().run(&context).await;
-        drop(slot);
-        result
-    });
-    let mut task = Aborting(task);
-    match (&mut task.0).await {
+    let live = context.live().clone();
+    let task = tokio::spawn(async move { planned.into_prepared().run(&context).await });
+    let mut task = Aborting { task: Some(task), live };
+    let Some(running) = &mut task.task else { return Err(ToolError::Cancelled) };
+    match running.await {
         Ok(result) => result,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
         Err(_) => Err(ToolError::Cancelled),
     }
 }
 
-/// A task that ends with whoever waits for it.
-struct Aborting(tokio::task::JoinHandle<ToolResult>);
+/// A task that ends with whoever waits for it. One that never yields cannot be ended: until it does, its
+/// call keeps its slot.
+struct Aborting {
+    task: Option<JoinHandle<ToolResult>>,
+    live: Arc<Live>,
+}
 
 impl Drop for Aborting {
     fn drop(&mut self) {
-        self.0.abort();
+        let Some(task) = self.task.take().filter(|task| !task.is_finished()) else { return };
+        task.abort();
+        let slot = self.live.worker();
+        tokio::spawn(async move {
+            let _ = task.await;
+            drop(slot);
+        });
     }
 }
 

@@ -110,8 +110,9 @@ pub fn mcp_result(
 ) -> Map<String, Value> {
     let (result, meta, mut blocks) = match outcome {
         Outcome::Success { result, meta, blocks, transcript: _ } => (result, meta, blocks),
-        Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
-            return written(vec![failed(error_type, &message)], None, true.into());
+        Outcome::Error { error_type, message, blocks, .. } => {
+            let said = failed(error_type, &message);
+            return written(std::iter::once(said).chain(blocks).collect(), None, true.into());
         }
     };
     let schema = tool.and_then(|tool| tool.output.as_ref());

@@ -41,8 +41,9 @@ impl WireResult {
             Outcome::Success { result, meta: _, blocks, transcript: _ } => {
                 (blocks.clone(), Some(result).filter(|result| !result.is_string()), false)
             }
-            Outcome::Error { error_type, message, tool: _, retryable: _, details: _, meta: _ } => {
-                (vec![failed(error_type, message)], None, true)
+            Outcome::Error { error_type, message, blocks, .. } => {
+                let said = failed(error_type, message);
+                (std::iter::once(said).chain(blocks.iter().cloned()).collect(), None, true)
             }
         };
         let length = |block: &Block| match block {

@@ -131,6 +131,12 @@ impl Reply {
         self.answer(|answer| answer.calls.iter_mut().for_each(|call| call.id.clear()))
     }
 
+    /// Gives all its calls this id, as broken models do.
+    #[must_use]
+    pub fn with_one_id(self, id: &str) -> Self {
+        self.answer(|answer| answer.calls.iter_mut().for_each(|call| id.clone_into(&mut call.id)))
+    }
+
     /// Stops for this reason, not the obvious one.
     #[must_use]
     pub fn finish(self, finish: Finish) -> Self {

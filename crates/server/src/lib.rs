@@ -21,6 +21,7 @@ pub mod mcp;
 mod metrics;
 mod open_request;
 mod outer;
+mod parsing;
 mod patient;
 mod per_user;
 mod problem;

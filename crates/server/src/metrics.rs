@@ -141,6 +141,7 @@ const fn stage(error: &ToolError) -> &'static str {
         | ToolError::FileTooLarge { .. }
         | ToolError::Network { .. }
         | ToolError::Failed { .. }
+        | ToolError::Unfinished(_)
         | ToolError::Internal(_) => "",
     }
 }

@@ -1,35 +1,46 @@
 //! JSON as callers write it, read without losing anything.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Parses JSON and refuses a key that is there twice: which of the two would have been checked?
+/// No caller means an object with more keys than this.
+const MAX_KEYS: usize = 10_000;
+/// Values, nested ones included. Each takes some 200 bytes of memory, however short its text.
+const MAX_VALUES: usize = 250_000;
+
+/// Parses JSON. Refuses a key that is there twice: which of the two would have been checked? Refuses
+/// objects with more than 10,000 keys and texts with more than 250,000 values as soon as one too many
+/// comes, because a text of some megabytes can take a gigabyte of memory once it is parsed.
 pub fn parse_json(text: &str) -> Result<Value, String> {
-    serde_json::from_str::<Strict>(text).map(|strict| strict.0).map_err(|error| error.to_string())
-}
-
-struct Strict(Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        StrictVisitor.deserialize(deserializer).map(Self)
-    }
+    let left = Cell::new(MAX_VALUES);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = StrictVisitor { left: &left }.deserialize(&mut deserializer);
+    let value = value.map_err(|error| error.to_string())?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 #[derive(Clone, Copy)]
-struct StrictVisitor;
+struct StrictVisitor<'a> {
+    /// How many more values there may be.
+    left: &'a Cell<usize>,
+}
 
-impl<'de> DeserializeSeed<'de> for StrictVisitor {
+impl<'de> DeserializeSeed<'de> for StrictVisitor<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1).ok_or_else(|| {
+            D::Error::custom(format_args!("more than {MAX_VALUES} values; send less at once"))
+        })?;
+        self.left.set(left);
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for StrictVisitor {
+impl<'de> Visitor<'de> for StrictVisitor<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,6 +82,11 @@ impl<'de> Visitor<'de> for StrictVisitor {
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format_args!("duplicate key `{key}`")));
+            }
+            if map.len() == MAX_KEYS {
+                return Err(A::Error::custom(format_args!(
+                    "an object with more than {MAX_KEYS} keys"
+                )));
             }
             map.insert(key, entries.next_value_seed(self)?);
         }
@@ -137,6 +153,25 @@ mod tests {
         ] {
             assert_eq!(is_large(&value), large, "{}", value.to_string().len());
         }
+    }
+
+    #[test]
+    fn refuses_more_than_can_be_meant_while_it_reads() {
+        let keys = |count: usize| -> String {
+            let keys: Vec<_> = (0..count).map(|number| format!("\"k{number}\":0")).collect();
+            format!("{{{}}}", keys.join(","))
+        };
+        let items = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        assert!(parse_json(&keys(10_000)).is_ok());
+        assert!(parse_json(&keys(10_001)).unwrap_err().contains("more than 10000 keys"));
+        assert!(parse_json(&items(249_999)).is_ok());
+        assert!(parse_json(&items(250_000)).unwrap_err().contains("more than 250000 values"));
+        // What comes after the first value too many is not even looked at.
+        let began = std::time::Instant::now();
+        assert!(parse_json(&keys(1_000_000)).is_err());
+        let nested = format!("[{}]", vec![keys(9_000); 100].join(","));
+        assert!(parse_json(&nested).unwrap_err().contains("250000 values"));
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{borrow::Cow, error::Error, fmt, time::Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::DiskProblem;
+use crate::{DiskProblem, ToolOutput};
 
 /// What an operator may read about an error.
 pub type Source = Box<dyn Error + Send + Sync>;
@@ -34,7 +34,18 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why a call has no output.
+/// A call that was ended before it was done, with its output until then.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// How long it ran, if it was ended because its time was up.
+    pub timed_out: Option<Duration>,
+    /// One sentence that says why it was ended.
+    pub message: String,
+    /// The output until then: its value is in the outcome's `details`, a model reads its text.
+    pub output: ToolOutput,
+}
+
+/// Why a call has no output, or not all of it.
 ///
 /// The message (`Display`) is for the model: what is wrong, and what to do if we know.
 /// The `source` is for the operator: it goes to the journal and never to a model.
@@ -68,6 +79,8 @@ pub enum ToolError {
     Network { message: String, source: Option<Source> },
     #[error("{message}")]
     Failed { message: String, source: Option<Source> },
+    #[error("{}", .0.message)]
+    Unfinished(Box<Unfinished>),
     #[error("internal error; this is not your fault, and trying again may help")]
     Internal(#[source] Source),
 }
@@ -120,6 +133,15 @@ impl ToolError {
         Self::Failed { message: message.into(), source: Some(source.into()) }
     }
 
+    /// The tool was ended before it was done, after `timed_out` or for another reason.
+    pub fn unfinished(
+        timed_out: Option<Duration>,
+        message: impl Into<String>,
+        output: ToolOutput,
+    ) -> Self {
+        Self::Unfinished(Box::new(Unfinished { timed_out, message: message.into(), output }))
+    }
+
     /// The stable `error_type`. Programs match on it, so it outlives the variant's name.
     pub const fn kind(&self) -> &'static str {
         self.row().0
@@ -167,6 +189,9 @@ impl ToolError {
             Self::FileTooLarge { path, bytes, max_bytes, hint: _ } => {
                 json!({ "path": path, "bytes": bytes, "max_bytes": max_bytes })
             }
+            Self::Unfinished(unfinished) => {
+                unfinished.output.value.clone().unwrap_or_else(|| json!({}))
+            }
             Self::NotAvailable(_)
             | Self::NotWorking { .. }
             | Self::Cancelled
@@ -194,7 +219,8 @@ impl ToolError {
             | Self::Interrupted
             | Self::PathNotAllowed { .. }
             | Self::FileNotFound { .. }
-            | Self::FileTooLarge { .. } => None,
+            | Self::FileTooLarge { .. }
+            | Self::Unfinished(_) => None,
         };
         source.map(|source| {
             let chain = std::iter::successors(source.source(), |error| (*error).source());
@@ -234,6 +260,11 @@ impl ToolError {
             }
             Self::Network { message, source } => Self::Network { message: f(&message), source },
             Self::Failed { message, source } => Self::Failed { message: f(&message), source },
+            // The stages that change texts see its output, too.
+            Self::Unfinished(mut unfinished) => {
+                unfinished.message = f(&unfinished.message);
+                Self::Unfinished(unfinished)
+            }
             Self::TimedOut(_) | Self::Cancelled | Self::Interrupted | Self::Internal(_) => self,
         }
     }
@@ -255,6 +286,10 @@ impl ToolError {
             Self::FileTooLarge { .. } => ("file_too_large", Retry::Futile, 413),
             Self::Network { .. } => ("network_error", Retry::MayHelp, 502),
             Self::Failed { .. } => ("execution_error", Retry::Futile, 500),
+            Self::Unfinished(unfinished) => match unfinished.timed_out {
+                Some(_) => ("timeout", Retry::MayHelp, 504),
+                None => ("execution_error", Retry::Futile, 500),
+            },
             Self::Internal(_) => ("internal_error", Retry::MayHelp, 500),
         }
     }

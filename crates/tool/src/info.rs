@@ -119,6 +119,15 @@ pub enum SandboxNeed {
     Required,
 }
 
+/// What it means that a model makes the same call again and gets the same result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SameResult {
+    /// It goes round in circles, and its run is ended in the end.
+    NoProgress,
+    /// The tool looks at something that goes on by itself, such as a process: the model waits.
+    Waiting,
+}
+
 /// The optional facts about a tool written in Rust: `Info { timeout: …, ..Info::DEFAULT }`.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "`ToolInfo` describes them")]
@@ -138,6 +147,7 @@ pub struct Info {
     pub sandbox: SandboxNeed,
     pub cache: Option<Duration>,
     pub repeatable: bool,
+    pub same_result: SameResult,
     pub light: bool,
     pub version: &'static str,
 }
@@ -160,6 +170,7 @@ impl Info {
         sandbox: SandboxNeed::None,
         cache: None,
         repeatable: false,
+        same_result: SameResult::NoProgress,
         light: false,
         version: "1",
     };
@@ -208,6 +219,8 @@ pub struct ToolInfo {
     pub cache: Option<Duration>,
     /// Whether calling it twice does no more than calling it once.
     pub repeatable: bool,
+    /// What the same call with the same result means.
+    pub same_result: SameResult,
     /// Whether a call takes next to none of the processor's time and never blocks: it is run in place, and not in
     /// a task of its own. Its deadline is noticed only when it waits.
     pub light: bool,
@@ -246,6 +259,7 @@ impl ToolInfo {
             sandbox: info.sandbox,
             cache: info.cache,
             repeatable: info.repeatable,
+            same_result: info.same_result,
             light: info.light,
             version: info.version.to_owned(),
         }

@@ -69,7 +69,7 @@ pub use digest::{ContentHasher, Digest};
 pub use disk::{DiskCondition, DiskProblem};
 pub use due_date::DueDate;
 pub use effect::{Effect, Effects};
-pub use error::{Problem, Source, ToolError};
+pub use error::{Problem, Source, ToolError, Unfinished};
 pub use exec::{
     Captured, Commands, Ended, Exec, Execution, How, OutputPart, Process, ProcessStatus, Ran,
     Start, Stream, Terminal,
@@ -78,7 +78,7 @@ pub use fact::{Facts, PathFact};
 pub use files::{Disk, FileKind, FileStat, Files, LiveFile, Opened};
 pub use format::Format;
 pub use gateway::{ConfigChanged, ConfigKey, ConfigValue, Configuration, Gateway};
-pub use info::{Info, Profile, Rate, Requires, SandboxNeed, Section, ToolInfo};
+pub use info::{Info, Profile, Rate, Requires, SameResult, SandboxNeed, Section, ToolInfo};
 pub use isolation::{Isolation, IsolationLevel};
 pub use item_id::ItemId;
 pub use key_path::KeyPath;

@@ -36,6 +36,9 @@ pub enum Outcome {
         retryable: bool,
         details: Value,
         meta: Meta,
+        /// What a model gets after the message: the output of a call that was ended.
+        #[serde(skip)]
+        blocks: Vec<Block>,
     },
 }
 
@@ -104,14 +107,27 @@ impl Outcome {
                 }
                 Self::Success { result, meta, blocks, transcript }
             }
-            Err(error) => Self::Error {
-                tool: tool.to_owned(),
-                error_type: error.kind(),
-                message: error.to_string(),
-                retryable: error.retryable(),
-                details: error.details(),
-                meta,
-            },
+            Err(error) => Self::failed(tool, error, meta),
+        }
+    }
+
+    fn failed(tool: &str, mut error: ToolError, mut meta: Meta) -> Self {
+        let (mut blocks, mut value) = (Vec::new(), None);
+        if let ToolError::Unfinished(unfinished) = &mut error {
+            let output = std::mem::take(&mut unfinished.output);
+            meta.artifacts = output.artifacts;
+            meta.usage = output.usage;
+            meta.untrusted = output.untrusted;
+            (blocks, value) = (output.blocks, output.value);
+        }
+        Self::Error {
+            tool: tool.to_owned(),
+            error_type: error.kind(),
+            message: error.to_string(),
+            retryable: error.retryable(),
+            details: value.unwrap_or_else(|| error.details()),
+            meta,
+            blocks,
         }
     }
 

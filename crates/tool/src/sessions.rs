@@ -226,7 +226,7 @@ pub struct Spawn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Spawned {
-    /// What became of it: `accepted`, `forbidden` or `error`.
+    /// `accepted`. A call that may not start the agent is an error.
     pub status: SendStatus,
     /// The session of the new agent.
     #[serde(skip_serializing_if = "Option::is_none")]

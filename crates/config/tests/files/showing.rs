@@ -86,12 +86,12 @@ fn the_schema_is_the_list_of_keys() {
     let paths: Vec<_> = all.iter().map(|key| key.path).collect();
     assert_eq!(paths, keys().iter().map(|key| key.path).collect::<Vec<_>>());
     assert_eq!(
-        json!(schema(&KeyPath::from(["agents", "main", "limits", "calls"])).unwrap()),
+        json!(schema(&KeyPath::from(["agents", "main", "limits", "tokens"])).unwrap()),
         json!([{
-            "path": "agents.<id>.limits.calls",
+            "path": "agents.<id>.limits.tokens",
             "value": "a whole number from 0 to 4294967295",
-            "default": "200",
-            "help": "Calls that one run may make.",
+            "default": "2000000",
+            "help": "Tokens that the model may read and write in one run.",
             "changeable": false,
         }])
     );

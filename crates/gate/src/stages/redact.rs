@@ -35,14 +35,23 @@ impl Stage for Redact {
             updates.flush().await;
         }
         match result {
-            Ok(output) if weight(&output) > LARGE => {
-                let work = move || redacted(output, &settings);
-                tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)
+            Ok(output) => clean_output(output, settings).await,
+            Err(ToolError::Unfinished(mut unfinished)) => {
+                unfinished.message = settings.redactor.text(&unfinished.message).into_owned();
+                unfinished.output = clean_output(unfinished.output, settings).await?;
+                Err(ToolError::Unfinished(unfinished))
             }
-            Ok(output) => Ok(redacted(output, &settings)),
             Err(error) => Err(error.map_text(&|text| settings.redactor.text(text).into_owned())),
         }
     }
+}
+
+async fn clean_output(output: ToolOutput, settings: Arc<Settings>) -> ToolResult {
+    if weight(&output) <= LARGE {
+        return Ok(redacted(output, &settings));
+    }
+    let work = move || redacted(output, &settings);
+    tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)
 }
 
 fn weight(output: &ToolOutput) -> usize {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use tool::{ArtifactId, Block, CallId, Caller, ToolError, ToolOutput, ToolResult};
+use tool::{ArtifactId, Block, CallId, Caller, ToolError, ToolOutput, ToolResult, Unfinished};
 
 use crate::{
     call::Call,
+    json_size::{fitted, text_bytes},
     pipeline::{Next, Stage},
     registry::Entry,
     settings::Settings,
@@ -15,6 +16,12 @@ use crate::{
 
 /// An error longer than this is cut; nobody reads more of it.
 const MAX_ERROR: usize = 10_000;
+
+/// Text for a model is cut at the end of a line, unless more than this would be lost by it.
+const MAX_LOST_TO_LINE_END: usize = 4_000;
+
+/// Less text than this cannot be too long as JSON, and is not measured.
+const MAX_UNMEASURED: usize = 64 * 1024;
 
 /// Cuts text for the model and keeps the rest as an artifact, checks results and images.
 #[derive(Debug)]
@@ -27,7 +34,14 @@ impl Stage for Shape {
         let (id, caller, learnt) = (call.id, call.caller.clone(), call.learnt.clone());
         let settings = self.0.settings.load_full();
         let trail = Trail::of(&call);
-        let result = next.run(call).await;
+        // The output of a call that was ended is bounded and marked like any other.
+        let (result, ended) = match next.run(call).await {
+            Err(ToolError::Unfinished(unfinished)) => {
+                let Unfinished { timed_out, message, output } = *unfinished;
+                (Ok(output), Some((timed_out, cut_error(&message))))
+            }
+            result => (result, None),
+        };
         let mut output = match trail.keep(&self.0, result).await {
             Ok(output) => output,
             Err(error) => return Err(error.map_text(&|text| cut_error(text))),
@@ -38,13 +52,17 @@ impl Stage for Shape {
             check_value(&entry, &output)?;
         }
         output.blocks = output.blocks.into_iter().map(|block| image(block, &settings)).collect();
+        output = bounded(output, settings.output_bytes()).await?;
         self.spill(&mut output, id, &caller, &settings).await?;
         if !output.artifacts.is_empty() {
             let kept = trail.keep_artifacts(&self.0, output.untrusted.as_ref(), &output.artifacts);
             Box::pin(kept).await?;
         }
         mark_untrusted(id, &mut output);
-        Ok(output)
+        match ended {
+            Some((timed_out, message)) => Err(ToolError::unfinished(timed_out, message, output)),
+            None => Ok(output),
+        }
     }
 }
 
@@ -67,8 +85,7 @@ impl Shape {
             return Ok(());
         }
         let total = text.len();
-        let head = text.get(..text.floor_char_boundary(model)).unwrap_or_default();
-        let head = head.rsplit_once('\n').map_or(head, |(lines, _)| lines).to_owned();
+        let head = text.get(..cut_for_model(&text, model)).unwrap_or_default().to_owned();
         // There may be megabytes of it: kept as it is, and no longer in the output.
         text.truncate(text.floor_char_boundary(most));
         output.take_text();
@@ -80,19 +97,41 @@ impl Shape {
         };
         let lost =
             if total > most { format!(" (of {total}; the rest is lost)") } else { String::new() };
+        // Where `read` goes on: a line, and a byte within it.
+        let line = head.matches('\n').count() + 1;
+        let byte = head.len() - head.rfind('\n').map_or(0, |newline| newline + 1);
         let notice = format!(
-            "[cut after {} bytes; all {} bytes{lost} are `artifact:{}`: read it with offset and limit]",
+            "[cut after {} bytes; all {} bytes{lost} are in `artifact:{id}`: continue with `read`, path \
+             `artifact:{id}`, offset {line}{}]",
             head.len(),
             artifact.bytes,
-            artifact.id
+            if byte > 0 { format!(", fromByte {byte}") } else { String::new() },
+            id = artifact.id,
         );
-        output.blocks.insert(0, Block::Text(format!("{head}\n{notice}")));
-        if output.value.as_ref().is_some_and(|_| total > most) {
-            output.value = None;
-        }
+        let gap = if head.ends_with('\n') { "" } else { "\n" };
+        output.blocks.insert(0, Block::Text(format!("{head}{gap}{notice}")));
         output.artifacts.push(artifact);
         Ok(())
     }
+}
+
+/// Where text for a model ends: behind a line, unless the line is long.
+fn cut_for_model(text: &str, max: usize) -> usize {
+    let end = text.floor_char_boundary(max);
+    let newline = text.get(..end).and_then(|head| head.rfind('\n'));
+    newline
+        .map(|newline| newline + 1)
+        .filter(|cut| end - cut <= MAX_LOST_TO_LINE_END)
+        .unwrap_or(end)
+}
+
+/// The output with a value that is no longer than `max` bytes as JSON.
+async fn bounded(output: ToolOutput, max: usize) -> Result<ToolOutput, ToolError> {
+    if output.value.as_ref().is_none_or(|value| text_bytes(value) <= MAX_UNMEASURED.min(max / 6)) {
+        return Ok(output);
+    }
+    let work = move || ToolOutput { value: output.value.and_then(|it| fitted(it, max)), ..output };
+    tokio::task::spawn_blocking(work).await.map_err(ToolError::internal)
 }
 
 fn cut_error(text: &str) -> String {

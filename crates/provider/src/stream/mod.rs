@@ -122,6 +122,7 @@ impl Assembler {
         let Said { text, finish, usage } = self.said;
         let finish = finish.ok_or(ProviderError::Incomplete("nothing says why it stopped"))?;
         let mut message = self.answer.message(&text);
+        repeatable::repair(self.format, &mut message);
         let calls = calls(self.format, &message)?;
         repeatable::make(self.format, &mut message, &calls);
         Ok(Assembled { text, calls, finish, usage, message })

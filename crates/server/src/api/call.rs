@@ -21,7 +21,7 @@ use super::{
     output::{Answer, OfCall},
     tools::from_problem,
 };
-use crate::{calling, problem::refusals};
+use crate::{calling, parsing::parse_for, problem::refusals};
 
 /// Names the call in every answer.
 pub(crate) const CALL_ID: HeaderName = HeaderName::from_static("toolgate-call-id");
@@ -54,7 +54,11 @@ impl Endpoint for Call {
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Called, NoCall> {
         let caller = asked.caller()?;
         let Arguments(text) = given.body;
-        let mut request = Request::from_text(&given.path, &text);
+        let (name, bytes) = (given.path.clone(), text.len());
+        let read = move || Request::from_text(&name, &text);
+        let request = parse_for(asked.signed.user(), bytes, read).await;
+        let ending = || Request::with(&given.path, Err("the server ends".to_owned()));
+        let mut request = request.unwrap_or_else(ending);
         let id = asked.state.gate.next_id();
         request.id = Some(id);
         if !accepts(&asked.headers, &[EVENTS]) {

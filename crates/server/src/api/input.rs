@@ -16,6 +16,7 @@ use tool::{CallId, ItemId};
 use super::{endpoint::Unknown, shape::Fields};
 use crate::{
     guard::too_large,
+    parsing::parse_for,
     problem::{Kind, Problem},
     state::State,
 };
@@ -88,12 +89,32 @@ pub(crate) trait FromBody: Sized + Send {
     /// The type of the JSON, for the description.
     type Shape: JsonSchema;
 
-    fn read(
-        state: &State,
-        headers: &HeaderMap,
-        fields: &Fields,
-        body: Body,
-    ) -> impl Future<Output = Result<Self, Problem>> + Send;
+    fn read(source: BodySource<'_>) -> impl Future<Output = Result<Self, Problem>> + Send;
+}
+
+/// A body that is to be read, and what is known about it.
+pub(crate) struct BodySource<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) fields: &'a Fields,
+    /// Who sends it.
+    pub(crate) user: &'a str,
+    pub(crate) body: Body,
+}
+
+impl BodySource<'_> {
+    /// The body as text; JSON is promised by its headers.
+    async fn json_text(self) -> Result<String, Problem> {
+        expect_json(self.headers)?;
+        text(self.state, self.body).await
+    }
+}
+
+/// Parses JSON, a large one when it is the user's turn.
+async fn parse(user: &str, text: String) -> Result<Value, Problem> {
+    let value = parse_for(user, text.len(), move || tool::parse_json(&text)).await;
+    let value = value.ok_or_else(|| Problem::new(Kind::Internal, "the server ends"))?;
+    value.map_err(|error| invalid(format!("no JSON: {error}")))
 }
 
 /// No body is expected, and none is read.
@@ -101,7 +122,7 @@ impl FromBody for () {
     const KIND: BodyKind = BodyKind::None;
     type Shape = ();
 
-    async fn read(_: &State, _: &HeaderMap, _: &Fields, _: Body) -> Result<Self, Problem> {
+    async fn read(_: BodySource<'_>) -> Result<Self, Problem> {
         Ok(())
     }
 }
@@ -114,21 +135,20 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromBody for Json<T> {
     const KIND: BodyKind = BodyKind::Json;
     type Shape = T;
 
-    async fn read(
-        state: &State,
-        headers: &HeaderMap,
-        fields: &Fields,
-        body: Body,
-    ) -> Result<Self, Problem> {
-        expect_json(headers)?;
-        let text = text(state, body).await?;
-        read_json(fields, &text).map(Self)
+    async fn read(source: BodySource<'_>) -> Result<Self, Problem> {
+        let (user, fields) = (source.user, source.fields);
+        let value = parse(user, source.json_text().await?).await?;
+        read_value(fields, value).map(Self)
     }
 }
 
 /// Reads JSON; a key that is there twice, or that is not expected, is refused.
 pub(crate) fn read_json<T: DeserializeOwned>(fields: &Fields, text: &str) -> Result<T, Problem> {
     let value = tool::parse_json(text).map_err(|error| invalid(format!("no JSON: {error}")))?;
+    read_value(fields, value)
+}
+
+fn read_value<T: DeserializeOwned>(fields: &Fields, value: Value) -> Result<T, Problem> {
     let Some(object) = value.as_object() else {
         return Err(invalid("a JSON object is expected".to_owned()));
     };
@@ -146,15 +166,10 @@ impl FromBody for Arguments {
     const KIND: BodyKind = BodyKind::Arguments;
     type Shape = Value;
 
-    async fn read(
-        state: &State,
-        headers: &HeaderMap,
-        _: &Fields,
-        body: Body,
-    ) -> Result<Self, Problem> {
-        let text = text(state, body).await?;
+    async fn read(source: BodySource<'_>) -> Result<Self, Problem> {
+        let text = text(source.state, source.body).await?;
         if !text.trim().is_empty() {
-            expect_json(headers)?;
+            expect_json(source.headers)?;
         }
         Ok(Self(text))
     }
@@ -168,14 +183,8 @@ impl FromBody for RawJson {
     const KIND: BodyKind = BodyKind::Json;
     type Shape = Map<String, Value>;
 
-    async fn read(
-        state: &State,
-        headers: &HeaderMap,
-        _: &Fields,
-        body: Body,
-    ) -> Result<Self, Problem> {
-        expect_json(headers)?;
-        text(state, body).await.map(Self)
+    async fn read(source: BodySource<'_>) -> Result<Self, Problem> {
+        source.json_text().await.map(Self)
     }
 }
 
@@ -187,15 +196,9 @@ impl FromBody for AnyJson {
     const KIND: BodyKind = BodyKind::Json;
     type Shape = Map<String, Value>;
 
-    async fn read(
-        state: &State,
-        headers: &HeaderMap,
-        fields: &Fields,
-        body: Body,
-    ) -> Result<Self, Problem> {
-        let RawJson(text) = RawJson::read(state, headers, fields, body).await?;
-        let value = tool::parse_json(&text);
-        value.map(Self).map_err(|error| invalid(format!("no JSON: {error}")))
+    async fn read(source: BodySource<'_>) -> Result<Self, Problem> {
+        let user = source.user;
+        parse(user, source.json_text().await?).await.map(Self)
     }
 }
 
@@ -207,8 +210,8 @@ impl FromBody for Text {
     const KIND: BodyKind = BodyKind::Text;
     type Shape = String;
 
-    async fn read(state: &State, _: &HeaderMap, _: &Fields, body: Body) -> Result<Self, Problem> {
-        text(state, body).await.map(Self)
+    async fn read(source: BodySource<'_>) -> Result<Self, Problem> {
+        text(source.state, source.body).await.map(Self)
     }
 }
 

@@ -12,7 +12,7 @@ use tool::BoxFuture;
 
 use super::{
     endpoint::{Asked, Endpoint, Given, Open, Who},
-    input::{FromBody, PathPart, read_query},
+    input::{BodySource, FromBody, PathPart, read_query},
     openapi::{Described, of_endpoint, of_open},
     output::Answer,
     shape::{Fields, Shape},
@@ -90,7 +90,8 @@ async fn run<E: Endpoint>(
     check_accept(&parts.headers, E::PATH)?;
     let path = E::Path::read(part.as_deref())?;
     let query = read_query(&shape.query, parts.uri.query().unwrap_or_default(), E::UNKNOWN)?;
-    let body = E::Body::read(&state, &parts.headers, &shape.body, body).await?;
+    let (headers, fields, user) = (&parts.headers, &shape.body, signed.user());
+    let body = E::Body::read(BodySource { state: &state, headers, fields, user, body }).await?;
     let asked = Asked { state, signed, headers: parts.headers };
     let answer = E::handle(asked, Given { path, query, body }).await;
     Ok(answer.map_err(Refusal::problem)?.respond())

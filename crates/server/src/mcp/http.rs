@@ -30,6 +30,7 @@ use crate::{
     api::{Answer, Asked, Described, Empty, Endpoint, Given, RawJson, accepts},
     auth::{self, CallerNames},
     events::fields,
+    parsing::parse_for,
     problem::{Kind, Problem, Refusal as _, refusals},
     rpc::{self, Call, Message, RpcError},
 };
@@ -58,7 +59,7 @@ impl Endpoint for Post {
 
     async fn handle(asked: Asked, given: Given<Self>) -> Result<Sent, NotTaken> {
         let RawJson(text) = given.body;
-        post(asked, &text).await.map(Sent)
+        post(asked, text).await.map(Sent)
     }
 }
 
@@ -151,8 +152,9 @@ impl Answer for Sent {
 }
 
 /// Takes one message.
-async fn post(asked: Asked, text: &str) -> Result<Response, NotTaken> {
-    let message = match rpc::try_read(text) {
+async fn post(asked: Asked, text: String) -> Result<Response, NotTaken> {
+    let read = parse_for(asked.signed.user(), text.len(), move || rpc::try_read(&text)).await;
+    let message = match read.unwrap_or(Err(None)) {
         Ok(message) => message,
         Err(Some((id, error))) => {
             return Ok(Refused(StatusCode::BAD_REQUEST, error).response(id.as_ref()));

@@ -40,6 +40,7 @@ use crate::{
     api::may_answer,
     auth::{self, By, CallerNames, Signed},
     events::{Answers, Event, Hears, Queue, Seen, Subscription, Who, kind},
+    parsing::parse_for,
     problem::{Kind, Problem},
     state::State,
 };
@@ -320,12 +321,16 @@ impl Connection {
     async fn hear(&mut self, message: Option<Result<Message, WsError>>) -> Result<(), End> {
         self.heard = true;
         match message {
-            Some(Ok(Message::Text(text))) => match rpc::read(&text) {
-                Ok(rpc::Message::Call(call)) => self.begin(call).await,
-                // Nothing is ever asked of a client here.
-                Ok(rpc::Message::Answer(_)) => Ok(()),
-                Err(answer) => self.reply(answer).await,
-            },
+            Some(Ok(Message::Text(text))) => {
+                let user = self.signed.as_ref().map_or("", |signed| signed.user()).to_owned();
+                let read = parse_for(&user, text.len(), move || rpc::read(&text)).await;
+                match read.ok_or(End::Gone)? {
+                    Ok(rpc::Message::Call(call)) => self.begin(call).await,
+                    // Nothing is ever asked of a client here.
+                    Ok(rpc::Message::Answer(_)) => Ok(()),
+                    Err(answer) => self.reply(answer).await,
+                }
+            }
             // Pings are answered by the protocol, with the next message or flush.
             Some(Ok(Message::Ping(_))) => self.flush().await,
             Some(Ok(Message::Pong(_))) => Ok(()),

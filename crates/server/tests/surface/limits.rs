@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     client::{exchange, rest, send},
-    helper::{PATIENCE, Site, until},
+    helper::{PATIENCE, Site, Who, until},
 };
 
 /// Registered names are far shorter; what callers make up is kept in the journal for good.
@@ -31,6 +31,40 @@ async fn a_body_that_is_too_long_is_refused_before_it_is_read() {
         let answer = send(request).await;
         assert_eq!(answer.error(), (413, "body_too_large".to_owned()), "{answer:?}");
     }
+}
+
+/// An object with a million keys takes a gigabyte once it is parsed, so it is refused while it is read, wherever
+/// JSON comes in; and whoever else calls meanwhile does not wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_keys_is_refused_and_nobody_waits_for_it() {
+    const BOTH: &str = "application/json, text/event-stream";
+    let site = Site::with("server.body_bytes = '15MB'").await;
+    let member = site.token(Who::member("bo")).await;
+    let keys: Vec<_> = (0..1_000_000).map(|number| format!("\"k{number}\":0")).collect();
+    let flood = format!("{{{}}}", keys.join(","));
+    assert!(flood.len() > 11_000_000);
+    let paths = ["/v1/tools/get_current_time", "/v1/chat/completions", "/v1/messages", "/mcp"];
+    let sent = paths.map(|path| {
+        let request = site.request_as(&member, "POST", path);
+        let request = request
+            .header("content-type", "application/json")
+            .header("accept", if path == "/mcp" { BOTH } else { "application/json" });
+        tokio::spawn(send(request.body(flood.clone())))
+    });
+    let began = Instant::now();
+    let mut longest = Duration::ZERO;
+    for _ in 0..10 {
+        let call = Instant::now();
+        assert_eq!(site.post("/v1/tools/get_current_time", json!({})).await.status, 200);
+        longest = longest.max(call.elapsed());
+    }
+    for (path, sent) in paths.into_iter().zip(sent) {
+        let answer = sent.await.unwrap();
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+        assert!(answer.text().contains("more than 10000 keys"), "{path}: {}", answer.text());
+    }
+    // It was thirteen seconds.
+    assert!(longest < Duration::from_secs(5), "{longest:?} of {:?}", began.elapsed());
 }
 
 /// gateway-009: of a body without a length, nothing is read of somebody unknown, and no more than

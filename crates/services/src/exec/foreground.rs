@@ -22,12 +22,14 @@ pub(super) async fn run(runner: &Runner, start: Start<'_>) -> Result<Ran, ToolEr
     let output_bytes = runner.settings.load().output_bytes;
     let Ready { job, overlay, copies } = prepare(runner, start, OverlayLifetime::Call).await?;
     let refusals = Refusals { root: overlay.root().to_owned(), guarded: job.read_only.clone() };
+    let max_file_bytes = job.limits.file_bytes;
     let mut process = runner.sandbox.start(job).await.map_err(not_started)?;
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
-    let (ended, output) = attend(process, start, output_bytes).await?;
+    let (mut ended, output) = attend(process, start, output_bytes).await?;
     let emptied = runner.session_temp(start.caller).settle(&ended).await;
-    let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
+    let kept = keep(overlay, start, &mut ended, max_file_bytes).await?;
+    let Committed { changed, mut notes } = kept;
     notes.extend(egress::note(proxy.as_ref()));
     notes.extend(refusals.notes(&output));
     notes.extend(emptied);

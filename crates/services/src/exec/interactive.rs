@@ -58,6 +58,7 @@ pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, T
     let Ready { mut job, overlay, copies } =
         prepare(runner, start, OverlayLifetime::Review).await?;
     job.stdio = stdio().map_err(ToolError::internal)?;
+    let max_file_bytes = job.limits.file_bytes;
     let mut process = match runner.sandbox.start(job).await {
         Ok(process) => process,
         Err(error) => {
@@ -68,8 +69,9 @@ pub(super) async fn interact(runner: &Runner, start: Start<'_>) -> Result<Ran, T
     drop(copies);
     let proxy = egress::open(&runner.world, start.run, &mut process)?;
     let exit = attend(&mut process, start.live).await?;
-    let ended = ended(&exit, Stopped::No);
-    let Committed { changed, mut notes } = keep(overlay, start, &ended).await?;
+    let mut ended = ended(&exit, Stopped::No);
+    let kept = keep(overlay, start, &mut ended, max_file_bytes).await?;
+    let Committed { changed, mut notes } = kept;
     notes.extend(egress::note(proxy.as_ref()));
     notes.extend(runner.session_temp(start.caller).settle(&ended).await);
     Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
@@ -83,7 +85,7 @@ pub(super) async fn resume(
 ) -> Result<Ran, ToolError> {
     let (world, caller) = (runner.world.clone(), start.caller.clone());
     let overlay = blocking(move || world.held_overlay(&caller, held)).await?;
-    let ended = Ended {
+    let mut ended = Ended {
         exit_code: Some(0),
         signal: None,
         timed_out: false,
@@ -92,7 +94,7 @@ pub(super) async fn resume(
         cpu: Duration::ZERO,
         max_rss_bytes: 0,
     };
-    let Committed { changed, notes } = keep(overlay, start, &ended).await?;
+    let Committed { changed, notes } = keep(overlay, start, &mut ended, u64::MAX).await?;
     Ok(Ran { ended, output: Captured::default(), place: Place::Sandbox, changed, notes })
 }
 

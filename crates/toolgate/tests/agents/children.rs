@@ -123,7 +123,8 @@ async fn a_child_has_no_tool_that_its_parent_lacks() {
 async fn who_may_start_whom() {
     let config = "[agents.main]\nsubagents = [\"other\"]\n[agents.other]\n[agents.third]\n\
                   [tools.subagents]\nmax_depth = 1\n";
-    for (agent, expected) in [("other", "accepted"), ("third", "forbidden"), ("main", "accepted")] {
+    let refused = "permission_denied: `main` may not start `third`";
+    for (agent, expected) in [("other", "accepted"), ("third", refused), ("main", "accepted")] {
         let setup = Setup::answering(config, move |request| {
             match (is_child(request), results(request)) {
                 // It tries to start another one, which is too deep.

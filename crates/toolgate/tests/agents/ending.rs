@@ -30,6 +30,40 @@ async fn what_is_used_up_ends_a_run_with_a_sentence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_may_wait_as_often_as_it_likes() {
+    const LOOKS: usize = 15;
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let setup = Setup::answering("", move |_| {
+        match asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            LOOKS.. => Reply::text("enough"),
+            _ => Reply::call("subagents", json!({"action": "list"})),
+        }
+    });
+    let setup = setup.await;
+    let answer = setup.say("wait").await;
+    assert_eq!(answer.text, "enough");
+    assert_eq!(answer.tool_calls.len(), LOOKS);
+    assert!(setup.last_request().contains("Nothing has changed in 15 looks"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_told_before_its_budget_is_used_up() {
+    let config = "[agents.main.limits]\ntokens = 1000\n";
+    let setup = Setup::answering(config, |request| {
+        let said = request.body.to_string();
+        let round = said.matches("hello.txt").count();
+        if said.contains("of its 1000 tokens") || round > 20 {
+            return Reply::text("I finish here.");
+        }
+        Reply::call("ls", json!({"path": ".", "depth": round % 5 + 1})).usage(100, 0, 50)
+    });
+    let setup = setup.await;
+    let answer = setup.say("look at hello.txt").await;
+    assert_eq!(answer.text, "I finish here.");
+    assert!(setup.last_request().contains("This run has used 90 % of its 1000 tokens"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_same_call_again_and_again_is_noticed() {
     let setup = Setup::answering("", |_| Reply::call("read", json!({"path": "hello.txt"}))).await;
     let answer = setup.say("go").await;

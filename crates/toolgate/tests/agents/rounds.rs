@@ -47,6 +47,42 @@ async fn calls_in_parallel_and_in_a_chain_come_back_in_every_format() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn calls_with_the_same_id_or_without_a_name_have_results_and_the_run_goes_on() {
+    for format in FORMATS {
+        let setup = Setup::new(
+            format,
+            vec![
+                Reply::calls([
+                    ("read", json!({"path": "hello.txt"})),
+                    ("write", json!({"path": "new.txt", "content": "made"})),
+                    ("", json!({"path": "hello.txt"})),
+                ])
+                .with_one_id("call_7"),
+                Reply::text("All done."),
+            ],
+        )
+        .await;
+        let answer = setup.say("do it").await;
+        assert_eq!(answer.text, "All done.", "{format}");
+        let statuses: Vec<_> =
+            answer.tool_calls.iter().map(|note| (&*note.tool, &*note.status)).collect();
+        let expected = [
+            ("read", "success"),
+            ("write", "success"),
+            ("tool_without_a_name", "tool_not_available"),
+        ];
+        assert_eq!(statuses, expected, "{format}");
+        // The provider gets its own message back, with each id once as a call and once as a result.
+        let said = setup.last_request();
+        for id in ["\"call_7\"", "\"call_7_2\"", "\"call_7_3\""] {
+            assert_eq!(said.matches(id).count(), 2, "{format}: {id} in {said}");
+        }
+        // What is stored is as good for the next run.
+        assert_eq!(setup.history("main").await.len(), 4, "{format}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_remembers_and_another_one_does_not() {
     let setup =
         Setup::configured("", (1..=3).map(|n| Reply::text(&format!("answer {n}"))).collect());

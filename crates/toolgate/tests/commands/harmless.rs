@@ -363,7 +363,8 @@ async fn ends_in_time() {
     let setup = Setup::with(PARANOID).await;
     let line = "echo before; seq 1 987654321098 | cat - | tail -1; echo after";
     let outcome = setup.call("exec", json!({"command": line, "timeout": 1})).await;
-    let result = &outcome["result"];
+    let result = &outcome["details"];
+    assert_eq!(outcome["error_type"], "timeout", "{outcome}");
     assert_eq!(result["timedOut"], true, "{outcome}");
     assert_eq!(result["killedFor"], "timeout", "{outcome}");
     // On a busy machine not even the first step may have come to its end; and one whose input ends

@@ -37,9 +37,11 @@ async fn a_command_whose_time_is_up() {
     let setup = Setup::new().await;
     let command = "echo before; echo x > x; sleep 1000; echo after";
     let outcome = setup.call("exec", json!({"command": command, "timeout": 1})).await;
-    let result = &outcome["result"];
-    assert_eq!(outcome["status"], "success", "{outcome}");
+    let result = &outcome["details"];
+    assert_eq!(outcome["error_type"], "timeout", "{outcome}");
     assert_eq!((&result["timedOut"], &result["killedFor"]), (&json!(true), &json!("timeout")));
+    let entry = setup.gate.journal().entries(&store::Filter::default()).unwrap().remove(0);
+    assert_eq!(entry.error_type.as_deref(), Some("timeout"));
     assert_eq!(result["stdout"], "before\n");
     assert_eq!(result["changed"], json!([]));
     assert!(result["durationMs"].as_u64().unwrap() >= 1000, "{outcome}");
@@ -164,8 +166,9 @@ async fn call(setup: &Arc<Setup>, number: usize, kind: usize) {
 }
 
 fn ended(outcome: &Value, killed_for: &Value) {
-    assert_eq!(outcome["status"], "success", "{outcome}");
-    assert_eq!(&outcome["result"]["killedFor"], killed_for, "{outcome}");
+    let result = if killed_for.is_null() { "result" } else { "details" };
+    assert_eq!(&outcome[result]["killedFor"], killed_for, "{outcome}");
+    assert_eq!(outcome["status"], if killed_for.is_null() { "success" } else { "error" });
 }
 
 /// What commands could leave.

@@ -15,6 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_setting_that_forbids_a_command_refuses_it", a_setting_that_forbids),
         trial("limits_hold_a_command", limits_hold_a_command),
+        trial("a_file_that_was_cut_off_is_not_kept", a_file_that_was_cut_off),
         trial("a_command_needs_the_permission", a_command_needs_the_permission),
         trial("a_command_that_waited_needs_the_permission_of_now", a_command_that_waited),
         Trial::test("without_cgroups_commands_are_watched", || {
@@ -62,17 +63,40 @@ async fn limits_hold_a_command() {
         let mut args = json!({"command": "sleep 30"});
         args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let outcome = setup.call("exec", args).await;
-        assert_eq!(outcome["result"]["timedOut"], true, "timeout: {outcome}");
+        assert_eq!(outcome["error_type"], "timeout", "{outcome}");
+        assert_eq!(outcome["details"]["timedOut"], true, "{outcome}");
     }
 }
 
 /// It did not do all it wanted to do.
 fn is_held(outcome: &Value) -> bool {
+    if outcome["error_type"] == "execution_error" {
+        return outcome["details"]["killedFor"].is_string();
+    }
     let result = &outcome["result"];
     let said = result["stderr"].as_str().unwrap_or_default();
     outcome["status"] == "success"
         && result["timedOut"] == false
-        && (result["exitCode"] != 0 || result["killedFor"].is_string() || said.contains("fork"))
+        && (result["exitCode"] != 0 || said.contains("fork"))
+}
+
+/// Whatever the command makes of it: a shell goes on, and some programs ignore the error.
+async fn a_file_that_was_cut_off() {
+    let setup = Setup::with(&format!("{AUTO}[tools.sandbox]\nwritten = \"1MB\"\n")).await;
+    for command in [
+        "echo so far; head -c 5000000 /dev/zero > big; true",
+        "echo so far; mkdir -p new/deep; (cd new/deep && head -c 5000000 /dev/zero > big); exit 0",
+    ] {
+        let outcome = setup.call("exec", json!({"command": command})).await;
+        assert_eq!(outcome["error_type"], "execution_error", "{outcome}");
+        let details = &outcome["details"];
+        assert_eq!(details["killedFor"], "written", "{outcome}");
+        assert!(details["stdout"].as_str().unwrap().starts_with("so far"), "{outcome}");
+        assert!(details["notes"].to_string().contains("dropped"), "{outcome}");
+        assert!(setup.text("big").is_none() && !setup.path("new").exists());
+    }
+    let outcome = setup.call("exec", json!({"command": "head -c 900000 /dev/zero > big"})).await;
+    assert_eq!(outcome["status"], "success", "{outcome}");
 }
 
 async fn a_command_needs_the_permission() {

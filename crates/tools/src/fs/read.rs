@@ -6,7 +6,7 @@ use encoding_rs::Encoding;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tool::{
-    Effect, FilePath, Info, LiveFile, Need, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    Effect, FilePath, Info, LiveFile, Need, Plan, Redact, Tool, ToolContext, ToolError, ToolOutput,
     ToolResult,
 };
 
@@ -14,7 +14,7 @@ use super::{
     INFO, MAX_FILE_BYTES,
     decode::{self, Unreadable},
     image,
-    page::Page,
+    page::{Page, PageError},
 };
 
 /// A little less than the 50 KB a model gets of any result, so that the notice is never cut off.
@@ -24,10 +24,10 @@ const MAX_IMAGE_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Read a file. Text comes back exactly as it is in the file, without line numbers, at most 50 KB
 /// at a time; if there is more, the last line, in square brackets, says which lines were shown and
-/// which `offset` continues. PNG, JPEG, GIF and WebP files come back as images. To find something
+/// which `offset`, and in a long line which `fromByte`, continues. PNG, JPEG, GIF and WebP files come back as images. To find something
 /// in a long file, use `grep` first.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Read {
     /// File to read: a path in the workspace, or `artifact:ID` for what an earlier call left behind.
     path: FilePath,
@@ -35,6 +35,9 @@ pub(crate) struct Read {
     #[serde(default = "first_line")]
     #[schemars(range(min = 1))]
     offset: u64,
+    /// Leave out this many bytes at the beginning of line `offset`, to continue within a long line.
+    #[serde(default)]
+    from_byte: u64,
     /// Return at most this many lines.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1))]
@@ -69,23 +72,28 @@ impl Tool for Read {
     async fn run(self, ctx: &ToolContext) -> ToolResult {
         let encoding = decode::encoding(&self.encoding)
             .map_err(|message| ToolError::invalid(Self::NAME, "encoding", message))?;
-        let (page, path) = (Page::new(self.offset, self.limit, MAX_TEXT_BYTES), self.path.clone());
+        let page =
+            Page::new(self.offset, self.limit, MAX_TEXT_BYTES).starting_at_byte(self.from_byte);
+        let (path, redact) = (self.path.clone(), ctx.redact().clone());
         ctx.files()
             .open_with(&self.path, move |file, stat| {
                 too_large(&path, stat.bytes, MAX_FILE_BYTES, "use `grep` to search it")?;
-                look(file, stat.bytes, &path, encoding, page)
+                let source = TextSource { path: &path, encoding, redact: redact.as_ref() };
+                look(file, stat.bytes, &source, page)
             })
             .await
     }
 }
 
-fn look(
-    mut file: LiveFile,
-    bytes: u64,
-    path: &FilePath,
+/// What is read, and how.
+struct TextSource<'a> {
+    path: &'a FilePath,
     encoding: &'static Encoding,
-    page: Page,
-) -> ToolResult {
+    redact: &'a dyn Redact,
+}
+
+fn look(mut file: LiveFile, bytes: u64, source: &TextSource<'_>, page: Page) -> ToolResult {
+    let TextSource { path, encoding, redact: _ } = source;
     let mut head = Vec::new();
     let read = file.by_ref().take(8 * 1024).read_to_end(&mut head);
     read.map_err(|error| unreadable(path, encoding, Unreadable::Io(error)))?;
@@ -100,19 +108,16 @@ fn look(
     if decode::is_binary(&head, encoding) {
         return Err(binary(path));
     }
-    text(all, path, encoding, page)
+    text(all, source, page)
 }
 
-fn text(
-    source: impl std::io::Read,
-    path: &FilePath,
-    encoding: &'static Encoding,
-    mut page: Page,
-) -> ToolResult {
-    decode::decode(source, encoding, &mut page)
+fn text(all: impl std::io::Read, source: &TextSource<'_>, mut page: Page) -> ToolResult {
+    let TextSource { path, encoding, redact } = source;
+    decode::decode(all, encoding, &mut page)
         .map_err(|problem| unreadable(path, encoding, problem))?;
-    let text =
-        page.finish().map_err(|problem| ToolError::invalid(Read::NAME, "offset", problem))?;
+    let text = page.finish(*redact).map_err(|PageError { argument, message }| {
+        ToolError::invalid(Read::NAME, argument, message)
+    })?;
     Ok(ToolOutput::text(text))
 }
 

@@ -1,14 +1,13 @@
 //! What `exec` returns.
 
-use std::{
-    fmt::{self, Write as _},
-    mem,
-};
+use std::fmt::{self, Write as _};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use tool::{ChangeKind, Changed, Ended, FilePath, Place, Redact, ToolOutput};
+use tool::{
+    ChangeKind, Changed, Ended, FilePath, Place, Redact, ToolError, ToolOutput, ToolResult,
+};
 
 use super::{
     ansi,
@@ -21,6 +20,8 @@ use super::{
 const MODEL_BYTES: usize = 50_000 - 300;
 /// So much of the end is then shown first: it is where a command says what went wrong.
 const END_BYTES: usize = 15_000;
+/// Beyond this, output is not repeated as `aggregated` where it came from one stream only.
+const MAX_DOUBLED_BYTES: usize = 1_000_000;
 /// More files than this are only counted in the text.
 const MAX_FILES: usize = 20;
 
@@ -28,7 +29,7 @@ const MAX_FILES: usize = 20;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Completed {
-    /// `completed`, or `running` if it goes on as a process.
+    /// `completed`; `ended` if it was ended before its own end; `running` if it goes on as a process.
     status: &'static str,
     #[serde(flatten)]
     end: End,
@@ -39,8 +40,10 @@ pub(crate) struct Completed {
     /// What it wrote to its error output; left out where `stdout` is.
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<String>,
-    /// Both outputs, in the order they came.
-    aggregated: String,
+    /// Both outputs, in the order they came. Left out if it is longer than 1 MB and the same as
+    /// `stdout` or `stderr`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregated: Option<String>,
     /// How many bytes of the output are missing; where, is marked in it.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: u64,
@@ -78,11 +81,11 @@ impl Completed {
         let Where { cwd, place, changed, notes } = at;
         let (stdout, stderr) = apart.map(|Apart { stdout, stderr }| (stdout, stderr)).unzip();
         Self {
-            status: "completed",
+            status: if ended.killed_for.is_some() { "ended" } else { "completed" },
             end: End::from(ended),
             stdout,
             stderr,
-            aggregated: all,
+            aggregated: Some(all),
             left_out,
             cwd,
             place: place.name(),
@@ -91,27 +94,34 @@ impl Completed {
         }
     }
 
-    /// For a model, with what it cost.
-    pub(crate) fn output(mut self, ended: &Ended, redact: &dyn Redact) -> ToolOutput {
+    /// The result: an error if the command was ended before its own end, with what it cost.
+    pub(crate) fn result(mut self, ended: &Ended, redact: &dyn Redact) -> ToolResult {
         let text = self.text(redact);
+        let message = format!("the command was {}", self.end);
         // There may be megabytes of it: moved, where everything else is copied.
-        let written = [
-            ("stdout", self.stdout.as_mut().map(mem::take)),
-            ("stderr", self.stderr.as_mut().map(mem::take)),
-            ("aggregated", Some(mem::take(&mut self.aggregated))),
-        ];
+        let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
+        let aggregated = self.aggregated.take();
+        let is_double = |of: &Option<String>| of.as_ref().is_some_and(String::is_empty);
+        let aggregated = aggregated.filter(|all| {
+            all.len() <= MAX_DOUBLED_BYTES || !is_double(&stdout) && !is_double(&stderr)
+        });
+        let written = [("stdout", stdout), ("stderr", stderr), ("aggregated", aggregated)];
         let mut output = ToolOutput::json(self).with_text(text);
         if let Some(Value::Object(fields)) = &mut output.value {
             let written = written.into_iter().filter_map(|(name, text)| Some((name, text?)));
             fields.extend(written.map(|(name, text)| (name.to_owned(), Value::String(text))));
         }
-        ToolOutput { usage: usage(ended), ..output }
+        let output = ToolOutput { usage: usage(ended), ..output };
+        if ended.killed_for.is_none() {
+            return Ok(output);
+        }
+        Err(ToolError::unfinished(ended.timed_out.then_some(ended.took), message, output))
     }
 
     /// What a model reads: first what the output does not say, then the output.
     fn text(&self, redact: &dyn Redact) -> String {
         let mut text = self.facts();
-        let output = ansi::strip(&self.aggregated);
+        let output = ansi::strip(self.aggregated.as_deref().unwrap_or_default());
         if output.len() > MODEL_BYTES {
             let start = output.floor_char_boundary(output.len() - END_BYTES);
             let (before, end) = output.split_at(start);

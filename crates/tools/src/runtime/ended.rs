@@ -57,7 +57,11 @@ impl fmt::Display for End {
             (true, _, _, _) => {
                 write!(f, "ended after {duration_ms} ms because its time was up")
             }
-            (_, Some(why), _, _) => write!(f, "ended from outside: {why}"),
+            (_, Some(why), _, _) => match why.as_str() {
+                "memory" => f.write_str("ended because it used more memory than it may"),
+                "written" => f.write_str("ended because it wrote more to the disk than it may"),
+                why => write!(f, "ended from outside: {why}"),
+            },
             (_, _, Some(number), _) => match signal_name(*number) {
                 Some(name) => write!(f, "ended by signal {number} ({name})"),
                 None => write!(f, "ended by signal {number}"),

@@ -31,7 +31,8 @@ const MAX_BYTES: usize = 1_000_000;
 
 /// Run a shell command in the workspace and get what it writes and how it ended. An exit code other
 /// than 0 is a result, not an error. It runs isolated, usually without network; what it changes in
-/// the workspace is kept when it ends. For servers, watchers and other commands that take long, give
+/// the workspace is kept when it ends by itself, and dropped when it is ended for time, memory or
+/// what it wrote. For servers, watchers and other commands that take long, give
 /// `background` or `yieldMs` and go on with the tool `process`. To read, search and change files,
 /// use `read`, `grep`, `glob`, `edit` and `write`.
 #[derive(Deserialize, JsonSchema)]
@@ -233,7 +234,7 @@ async fn completed(ctx: &ToolContext, ran: Ran, cwd: FilePath) -> ToolResult {
         let Ran { ended, output: captured, place, changed, notes } = ran;
         let at = Where { cwd: cwd.to_string(), place, changed, notes };
         let output = Output::new(captured, &*redact);
-        Ok(Completed::new(&ended, output, at).output(&ended, &*redact))
+        Completed::new(&ended, output, at).result(&ended, &*redact)
     })
     .await
 }
@@ -251,7 +252,7 @@ async fn going_on(ctx: &ToolContext, process: Arc<dyn tool::Process>) -> ToolRes
         let mut notes = vec![NOT_UNDOABLE.to_owned()];
         notes.extend(status.notes);
         let at = Where { cwd: status.cwd, place: status.place, changed: Vec::new(), notes };
-        Ok(Completed::new(&ended, output, at).output(&ended, &*redact))
+        Completed::new(&ended, output, at).result(&ended, &*redact)
     })
     .await
 }

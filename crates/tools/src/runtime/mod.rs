@@ -12,7 +12,7 @@ mod environment;
 mod input;
 mod keys;
 mod output;
-mod part;
+pub(crate) mod part;
 mod request;
 mod running;
 mod schema;

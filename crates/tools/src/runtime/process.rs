@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use tool::{
-    Effect, Info, Plan, Tool, ToolContext, ToolError, ToolOutput, ToolResult, nearest, schema_of,
+    Effect, Info, Plan, SameResult, Tool, ToolContext, ToolError, ToolOutput, ToolResult, nearest,
+    schema_of,
 };
 
 use super::{
@@ -103,7 +104,11 @@ impl Action {
 impl Tool for Process {
     const NAME: &'static str = "process";
     const EFFECTS: &'static [Effect] = &[Effect::Read, Effect::Act];
-    const INFO: Info = Info { parameter_aliases: &[("sessionId", "processId")], ..INFO };
+    const INFO: Info = Info {
+        parameter_aliases: &[("sessionId", "processId")],
+        same_result: SameResult::Waiting,
+        ..INFO
+    };
 
     fn output_schema() -> Option<Value> {
         Some(schema::any_of(&[

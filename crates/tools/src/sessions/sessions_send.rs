@@ -10,7 +10,7 @@ use tool::{
     ToolOutput, ToolResult, schema_of,
 };
 
-use super::{INFO, beginning};
+use super::{INFO, beginning, result};
 
 /// The longest that is waited for an answer.
 const MAX_WAIT: u64 = 600;
@@ -66,8 +66,8 @@ impl Tool for SessionsSend {
         };
         let message = SendMessage { to, text: self.message, wait };
         let sent = sessions.send(ctx.caller(), message).await?;
-        let untrusted = sent.untrusted.clone();
-        Ok(ToolOutput { untrusted, ..ToolOutput::json(sent) })
+        let output = ToolOutput { untrusted: sent.untrusted.clone(), ..ToolOutput::json(&sent) };
+        result(sent.status, sent.reason.as_deref(), output)
     }
 }
 

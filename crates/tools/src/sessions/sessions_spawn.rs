@@ -10,7 +10,7 @@ use tool::{
     ToolOutput, ToolResult, schema_of,
 };
 
-use super::{INFO, beginning};
+use super::{INFO, beginning, result};
 
 /// Start an agent that works on a task by itself while you go on. It has at most your rights, and
 /// works on the same files. You are told what came of it when it is done; `subagents` shows how it
@@ -68,7 +68,8 @@ impl Tool for SessionsSpawn {
             cleanup: self.cleanup,
             timeout: self.timeout_seconds.map(Duration::from_secs),
         };
-        Ok(ToolOutput::json(sessions.spawn(ctx.caller(), spawn).await?))
+        let spawned = sessions.spawn(ctx.caller(), spawn).await?;
+        result(spawned.status, spawned.reason.as_deref(), ToolOutput::json(&spawned))
     }
 }
 

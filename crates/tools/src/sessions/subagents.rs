@@ -8,7 +8,7 @@ use tool::{
     ToolError, ToolOutput, ToolResult, schema_of,
 };
 
-use super::{INFO, beginning};
+use super::{INFO, beginning, result};
 
 /// See the agents you started with `sessions_spawn` and those they started, end one, or tell one
 /// something while it works.
@@ -73,7 +73,9 @@ impl Tool for Subagents {
                 let message = self.message.as_deref();
                 let message = message.ok_or_else(|| missing("message", "what to tell it"))?;
                 let sent = sessions.steer(caller, self.target()?, message).await?;
-                Answer { sent: Some(sent), ..Answer::default() }
+                let (status, reason) = (sent.status, sent.reason.clone());
+                let answer = Answer { sent: Some(sent), ..Answer::default() };
+                return result(status, reason.as_deref(), ToolOutput::json(answer));
             }
         };
         Ok(ToolOutput::json(answer))

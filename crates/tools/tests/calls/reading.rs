@@ -56,7 +56,38 @@ async fn read_cuts_a_long_file_at_whole_lines() {
     assert!(text.ends_with("\n[lines 1-497 of 3000; continue with offset 498]"), "{}", text.len());
     let text = setup.text("read", json!({"path": "wide"})).await;
     assert!(text.len() < 50_000);
-    assert!(text.ends_with("lines 1-1 of 2; continue with offset 2]"));
+    let notice = "[bytes 0-49700 of the 200000 of line 1; continue with offset 1 and fromByte 49700; \
+                  line 2 of 2 comes after that]";
+    assert!(text.ends_with(notice), "{}", &text[49_700..]);
+}
+
+#[tokio::test]
+async fn read_pages_through_a_long_line_byte_by_byte() {
+    let line: String = (0..30_000).map(|number| format!("{number},")).collect();
+    let setup = Setup::with(&[("one.json", line.as_bytes())]);
+    let (mut all, mut from, mut pages) = (String::new(), 0, 0);
+    while from < line.len() {
+        let text = setup.text("read", json!({"path": "one.json", "fromByte": from})).await;
+        let page = text.split("\n[").next().unwrap();
+        all.push_str(page);
+        from += page.len();
+        pages += 1;
+        assert!(from == line.len() || text.ends_with(&format!("and fromByte {from}]")), "{from}");
+    }
+    assert_eq!((all, pages), (line, 4));
+    let text = setup.text("read", json!({"path": "one.json", "fromByte": 999_999})).await;
+    assert!(text.contains("`fromByte`: line 1 has 168890 bytes"), "{text}");
+}
+
+/// A cut chosen by the caller must not show a secret in two halves.
+#[tokio::test]
+async fn read_shows_no_half_of_a_secret() {
+    let text = format!("{}hunter2hunter2{}", "a".repeat(100), "b".repeat(100));
+    let setup = Setup::with(&[("f", text.as_bytes())]).with_secret("hunter2hunter2");
+    for from in 95..115 {
+        let text = setup.text("read", json!({"path": "f", "fromByte": from})).await;
+        assert!(!text.contains("nter2"), "{from}: {text}");
+    }
 }
 
 #[tokio::test]

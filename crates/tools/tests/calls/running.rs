@@ -188,7 +188,6 @@ async fn the_result_says_everything() {
 #[tokio::test]
 async fn the_text_begins_with_what_the_output_does_not_say() {
     let by = |signal| Ended { exit_code: None, signal: Some(signal), ..ended(0) };
-    let killed = |why: &str| Ended { killed_for: Some(why.into()), ..by(9) };
     let changed = |count| {
         let path = |number| FilePath::new(&format!("f{number}"));
         let change = |number| Changed { path: path(number), change: ChangeKind::Modified };
@@ -202,19 +201,59 @@ async fn the_text_begins_with_what_the_output_does_not_say() {
         (Ran { ended: ended(1), ..ran(b"") }, "[exit code 1]\n(no output)".to_owned()),
         (Ran { ended: by(11), ..ran(b"x") }, "[ended by signal 11 (SIGSEGV)]\nx".to_owned()),
         (Ran { ended: by(40), ..ran(b"x") }, "[ended by signal 40]\nx".to_owned()),
-        (
-            Ran { ended: killed("memory"), ..ran(b"x") },
-            "[ended from outside: memory]\nx".to_owned(),
-        ),
-        (
-            Ran { ended: Ended { timed_out: true, ..killed("timeout") }, ..ran(b"x") },
-            "[ended after 1500 ms because its time was up]\nx".to_owned(),
-        ),
         (Ran { changed: changed(2), ..ran(b"x") }, "[modified `f0`, modified `f1`]\nx".to_owned()),
         (Ran { changed: changed(25), ..ran(b"x") }, format!("[{many}and 5 more]\nx")),
     ] {
         let shown = exec(&Machine::that_ran(ran), json!({"command": "x"})).await;
         assert_eq!(shown.joined_text(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_was_ended_is_an_error_with_its_output() {
+    let killed = |why: &str| Ended {
+        exit_code: None,
+        signal: Some(9),
+        killed_for: Some(why.into()),
+        ..ended(0)
+    };
+    let late = Ended { timed_out: true, ..killed("timeout") };
+    for (ended, kind, message) in [
+        (late, "timeout", "the command was ended after 1500 ms because its time was up"),
+        (
+            killed("memory"),
+            "execution_error",
+            "the command was ended because it used more memory than it may",
+        ),
+        (
+            killed("written"),
+            "execution_error",
+            "the command was ended because it wrote more to the disk than it may",
+        ),
+    ] {
+        let killed_for = ended.killed_for.clone();
+        let machine = Machine::that_ran(Ran { ended, ..ran(b"so far\n") });
+        let setup = Setup::with(&[]).with_exec(machine);
+        let error = setup.call("exec", json!({"command": "x"})).await.unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (kind, message));
+        let details = error.details();
+        assert_eq!(details["stdout"], "so far\n");
+        assert_eq!(
+            (&details["status"], &details["killedFor"]),
+            (&json!("ended"), &json!(killed_for))
+        );
+        let tool::ToolError::Unfinished(unfinished) = error else { panic!("{error}") };
+        assert!(unfinished.output.joined_text().ends_with("so far\n"));
+    }
+}
+
+#[tokio::test]
+async fn what_one_stream_wrote_is_not_there_twice_if_it_is_much() {
+    for (output, expected) in [("x".repeat(900_000), true), ("x".repeat(1_100_000), false)] {
+        let machine = Machine::that_ran(ran(output.as_bytes()));
+        let value = exec(&machine, json!({"command": "x"})).await.value.unwrap();
+        assert_eq!(value["stdout"].as_str().unwrap().len(), output.len());
+        assert_eq!(value.get("aggregated").is_some(), expected);
     }
 }
 

@@ -44,6 +44,7 @@ pub(super) struct Collector<'a> {
     lost: Lost,
     asked: Vec<AskedChange>,
     aliases: Aliases,
+    largest_grown: u64,
 }
 
 /// A change that a person has to see, because other programs or agents obey the file.
@@ -62,6 +63,8 @@ pub(super) struct Found {
     pub(super) notes: Vec<String>,
     pub(super) lost: Extent,
     pub(super) asked: Vec<AskedChange>,
+    /// The size of the largest file that is new or longer than it was.
+    pub(super) largest_grown: u64,
 }
 
 /// One entry of the upper layer, and what is beneath it.
@@ -107,7 +110,8 @@ impl<'a> Collector<'a> {
     ) -> Self {
         let (notes, lost, aliases) = (Notes::default(), Lost::default(), Aliases::default());
         let (wanted, asked) = (Vec::new(), Vec::new());
-        Self { workspace, live, since, how, wanted, notes, lost, asked, aliases }
+        let largest_grown = 0;
+        Self { workspace, live, since, how, wanted, notes, lost, asked, aliases, largest_grown }
     }
 
     /// Goes through all of the upper layer.
@@ -124,7 +128,8 @@ impl<'a> Collector<'a> {
         let mut asked = self.asked;
         asked.retain(|asked| kept.contains(&asked.path));
         let lost = Extent { asked: asked.len() as u64, ..self.lost.extent() };
-        Found { wanted: self.wanted, notes: self.notes.done(), lost, asked }
+        let largest_grown = self.largest_grown;
+        Found { wanted: self.wanted, notes: self.notes.done(), lost, asked, largest_grown }
     }
 
     fn folder(
@@ -211,6 +216,10 @@ impl<'a> Collector<'a> {
         let file = entry.open().map_err(failed)?;
         let mode = entry.stat.st_mode & 0o777;
         let (digest, bytes) = hash_file(&File::from(file), self.live).map_err(failed)?;
+        let before = entry.beneath.as_ref().map_or(0, |stat| stat.st_size.unsigned_abs());
+        if before < bytes {
+            self.largest_grown = self.largest_grown.max(bytes);
+        }
         if !is_still(entry, (digest, bytes), self.live)? {
             self.lose_one(entry);
             self.note_asked(&entry.inner, &entry.inner);
@@ -262,8 +271,16 @@ impl<'a> Collector<'a> {
         }
         let folder = entry.open().map_err(failed)?;
         self.tidy(&folder, &entry.inner, &entry.inner).map_err(failed)?;
-        let mut hashing = Hashing { live: self.live, visit: &mut |_| Ok(()) };
+        let mut largest = self.largest_grown;
+        let mut look = |visited: Visited<'_>| {
+            if Kind::of(visited.stat) == Kind::File {
+                largest = largest.max(visited.stat.st_size.unsigned_abs());
+            }
+            Ok(())
+        };
+        let mut hashing = Hashing { live: self.live, visit: &mut look };
         let hashed = hash(&folder, &mut hashing).map_err(failed)?;
+        self.largest_grown = largest;
         self.want(entry, entry.moved(hashed.into()));
         Ok(())
     }

@@ -187,8 +187,8 @@ impl Overlay {
         if let Some(upper) = layers.upper()? {
             collector.all(&upper)?;
         }
-        let Found { wanted, notes, lost, asked } = collector.done();
-        Ok(Collected { workspace, layers, wanted, notes, lost, asked })
+        let Found { wanted, notes, lost, asked, largest_grown } = collector.done();
+        Ok(Collected { workspace, layers, wanted, notes, lost, asked, largest_grown })
     }
 
     /// Makes all changes of the command, or none: [`Overlay::collect`], then
@@ -208,9 +208,15 @@ pub struct Collected {
     notes: Vec<String>,
     lost: Extent,
     asked: Vec<AskedChange>,
+    largest_grown: u64,
 }
 
 impl Collected {
+    /// The size of the largest file that is new or longer than it was.
+    pub const fn largest_grown(&self) -> u64 {
+        self.largest_grown
+    }
+
     /// What would be lost if all changes were kept.
     pub const fn lost(&self) -> Extent {
         self.lost
@@ -237,7 +243,7 @@ impl Collected {
     /// Makes the changes that are to be kept, all of them or none. Fails, naming it, if something
     /// that the command changed was changed by somebody else meanwhile. May block.
     pub fn commit(self, making: Commit<'_>, keep: &Keep) -> Result<Committed, ToolError> {
-        let Self { workspace, mut layers, mut wanted, mut notes, lost: _, asked } = self;
+        let Self { workspace, mut layers, mut wanted, mut notes, asked, .. } = self;
         match keep {
             Keep::Later if layers.is_held() => return Ok(Committed { changed: Vec::new(), notes }),
             Keep::All => {}

@@ -416,18 +416,21 @@ mod tests {
     use super::*;
     use crate::fs::grep::Mode;
 
-    fn matcher(pattern: &str, case: Case, multiline: bool) -> StoppableMatcher {
-        let query = Query {
+    fn query(pattern: &str) -> Query {
+        Query {
             pattern: pattern.to_owned(),
             folder: tool::FilePath::root(),
             glob: None,
             context: 0,
-            case,
-            multiline,
+            case: Case::Sensitive,
+            multiline: false,
             mode: Mode::Content,
             limit: 100,
-        };
-        StoppableMatcher::new(&query, Arc::default()).unwrap()
+        }
+    }
+
+    fn matcher(query: &Query) -> StoppableMatcher {
+        StoppableMatcher::new(query, Arc::default()).unwrap()
     }
 
     #[test]
@@ -452,7 +455,7 @@ mod tests {
         ] {
             for case in [Case::Sensitive, Case::Insensitive, Case::Smart] {
                 for multiline in [false, true] {
-                    let matcher = matcher(pattern, case, multiline);
+                    let matcher = matcher(&Query { case, multiline, ..query(pattern) });
                     let texts: Vec<&[u8]> = if multiline {
                         vec![text]
                     } else {
@@ -473,7 +476,7 @@ mod tests {
 
     #[test]
     fn a_long_line_is_found_among_short_ones() {
-        let matcher = matcher("(a|b).{1,500}(c|d).{1,400}ZZ", Case::Sensitive, false);
+        let matcher = matcher(&query("(a|b).{1,500}(c|d).{1,400}ZZ"));
         let long = format!("{}ZZ", "abcd".repeat(100_000));
         let text = format!("short\r\n{long}\nshort ZZ\n");
         let found = matcher.find(text.as_bytes()).unwrap().unwrap();
