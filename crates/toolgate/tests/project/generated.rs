@@ -67,6 +67,8 @@ fn kind(schema: &Value) -> String {
 fn the_command_line_reference_is_up_to_date() {
     let mut page = "# Command line\n\nMade from the code; do not edit.\n".to_owned();
     write_command(&mut page, "toolgate");
+    // A help that is laid out differently must not leave an empty page.
+    assert!(page.matches("\n## `toolgate ").count() > 40, "{page}");
     check("docs/reference/command-line.md", &page);
 }
 
@@ -81,17 +83,30 @@ fn write_command(page: &mut String, name: &str) {
     let help = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> = help.trim_end().lines().map(str::trim_end).collect();
     write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", lines.join("\n")).unwrap();
-    let listed = lines.iter().skip_while(|line| **line != "Commands:").skip(1);
-    for line in listed.take_while(|line| !line.is_empty()) {
+    for command in listed_commands(&lines) {
+        write_command(page, &format!("{name} {command}"));
+    }
+}
+
+/// Titles of lists of commands: the groups of the whole, and the one list of a command that has others beneath it.
+const TITLES: [&str; 6] =
+    ["Start:", "Use with your agent:", "Decide:", "Look back:", "Administer:", "Commands:"];
+
+/// The commands that a help lists, in its order.
+fn listed_commands<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let (mut found, mut listing) = (Vec::new(), false);
+    for line in lines {
+        listing = (listing && !line.is_empty()) || TITLES.contains(line);
         // What goes on from the line above is indented further.
         let Some(command) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) else {
             continue;
         };
         let command = command.split_whitespace().next().unwrap();
-        if command != "help" {
-            write_command(page, &format!("{name} {command}"));
+        if listing && command != "help" {
+            found.push(command);
         }
     }
+    found
 }
 
 #[test]
