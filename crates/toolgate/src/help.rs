@@ -130,7 +130,7 @@ mod tests {
             match c {
                 '\'' => quoted = !quoted,
                 ' ' if !quoted => {
-                    words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)))
+                    words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
                 }
                 c => word.push(c),
             }

@@ -27,10 +27,11 @@ fn problems(text: &str) -> Vec<String> {
         providers: &strings(&["openai", "anthropic"]),
     };
     let found = check_names(&config, &known).err();
-    found.iter().flat_map(|error| error.problems()).map(ToString::to_string).collect()
+    found.iter().flat_map(config::ConfigError::problems).map(ToString::to_string).collect()
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one flat table of cases")]
 fn a_name_that_does_not_exist_is_an_error_wherever_it_stands() {
     for (text, expected) in [
         (

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::Args;
 use clap_complete::{Shell, generate};
 
@@ -18,10 +17,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self) -> ExitCode {
         let mut script = Vec::new();
         generate(self.shell, &mut command(), "toolgate", &mut script);
         output::bytes(&script);
-        Ok(ExitCode::SUCCESS)
+        ExitCode::SUCCESS
     }
 }

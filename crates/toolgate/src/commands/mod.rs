@@ -65,7 +65,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode> {
         Command::Doctor(command) => command.run(&global).await,
         Command::Config(command) => command.run(&global),
         Command::Bench(command) => command.run().await,
-        Command::Completions(command) => command.run(),
+        Command::Completions(command) => Ok(command.run()),
         Command::Man(command) => command.run(),
         Command::Tour(command) => command.run().await,
     }

@@ -165,7 +165,7 @@ impl Observer for CallLog {
 
     fn finished(&self, call: Finished<'_>) {
         let Finished { call, caller, tool, result, meta: _, took } = call;
-        let status = result.as_ref().map_or_else(|error| error.kind(), |_| "success");
+        let status = result.as_ref().map_or_else(toolgate::ToolError::kind, |_| "success");
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         tracing::info!(
             %call,

@@ -151,8 +151,8 @@ const SECRETS: &[&str] = &[
 async fn no_credentials() {
     let root = tempfile::tempdir_in("/var/tmp").unwrap();
     let setup = Setup::with(&format!(
-        "[tools]\nask = \"auto\"\nexec.security = \"paranoid\"\nfs.roots = [{:?}]\n",
-        root.path()
+        "[tools]\nask = \"auto\"\nexec.security = \"paranoid\"\nfs.roots = [\"{}\"]\n",
+        root.path().display()
     ))
     .await;
     for path in SECRETS {
