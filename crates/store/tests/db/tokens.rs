@@ -230,11 +230,11 @@ fn a_token_is_for_what_is_named_and_an_agents_never_for_what_is_a_persons() {
     let agents = Some(vec!["main".to_owned()]);
     for (agents, scopes, expected) in [
         (None, None, "call answer manage"),
-        (None, all.clone(), "call answer manage elicit"),
+        (None, all.clone(), "call answer manage elicit senders"),
         (None, Some(vec![Scope::Elicit, Scope::Call]), "call elicit"),
         (None, Some(vec![]), ""),
         (agents.clone(), None, "call"),
-        (agents, all, "call elicit"),
+        (agents, all, "call elicit senders"),
     ] {
         let token = NewToken { agents, scopes, ..new("ada", None) };
         let found: Vec<_> = token.scopes().map(Scope::name).collect();

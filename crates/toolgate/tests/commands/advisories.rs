@@ -172,7 +172,9 @@ fn a_link_in_the_home_folder_opens_nothing() {
     let (home, secret) = (machine.path("home").display().to_string(), machine.path("secret"));
     let sh = |command: String| {
         let args = json!({"command": command}).to_string();
-        machine.run(&["call", "exec", &args, "--workspace", &home]).json()
+        machine
+            .run(&["call", "exec", &args, "--workspace", &home, "--allow-broad-workspace"])
+            .json()
     };
     let links = [".bun", ".cargo", ".deno", ".local/bin", "go"]
         .map(|name| format!("mkdir -p .local && ln -sn {} {name}", secret.display()));

@@ -102,7 +102,7 @@ async fn while_a_tool_runs_that_the_model_gave_no_id() {
     let told = talk.model.requests().last().unwrap().body.to_string();
     assert!(told.contains("interrupted: the process that ran it died"), "{told}");
     assert_eq!(talk.file("ran.txt"), "ran\n");
-    assert_eq!(talk.calls(), calls(&[("exec", "interrupted", "")]));
+    assert_eq!(talk.calls(), calls(&[("exec", "interrupted", "#exec.0")]));
     talk.is_in_order();
 }
 

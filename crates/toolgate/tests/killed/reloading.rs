@@ -19,6 +19,11 @@ impl Talk {
         self.send(("POST", "/v1/agents"), &body)
     }
 
+    fn change(&self, id: &str, settings: &Value) -> Answer {
+        let body = json!({"settings": settings}).to_string();
+        self.send(("PATCH", &format!("/v1/agents/{id}")), &body)
+    }
+
     fn remove(&self, id: &str) -> Answer {
         self.send(("DELETE", &format!("/v1/agents/{id}")), "")
     }
@@ -110,9 +115,9 @@ async fn what_cannot_be_taken_over_is_not_stored() {
     assert_eq!(nonsense.status, 400, "{nonsense:?}");
     // A folder it cannot have, for a new one and for one that is there.
     let hidden = json!({"workspace": talk.server.data().join("data")});
-    for id in ["odd", "helper"] {
-        let refused = talk.make(id, &hidden);
+    for refused in [talk.make("odd", &hidden), talk.change("helper", &hidden)] {
         assert_eq!(refused.status, 409, "{refused:?}");
+        assert!(refused.body.contains("nothing is changed"), "{refused:?}");
         assert_eq!(talk.agents(), ["helper", "main", "scribe"]);
     }
     assert!(talk.said("is in the data folder") > 0);
@@ -120,7 +125,7 @@ async fn what_cannot_be_taken_over_is_not_stored() {
     secret.close().unwrap();
     for refused in [
         talk.make("odd", &json!({})),
-        talk.make("helper", &json!({"description": "other"})),
+        talk.change("helper", &json!({"description": "other"})),
         talk.remove("helper"),
     ] {
         assert_eq!(refused.status, 409, "{refused:?}");
