@@ -21,8 +21,9 @@ check: ## Formatting, lints and documentation, without warnings
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 
-soak: ## Serve an hour's worth of mixed traffic in five minutes, and look at what is left
+soak: ## Serve five minutes of mixed traffic, then 1,000 hostile commands, and look at what is left
 	TOOLGATE_SOAK_SECONDS=300 cargo test --locked --workspace --test soak
+	HOSTILE_COMMANDS=1000 cargo test --locked --workspace --test hostile -- --nocapture
 
 bench: ## Measure what the gate costs (release build; use an idle machine)
 	cargo run --locked --release --quiet -p toolgate -- bench
