@@ -278,7 +278,8 @@ impl Protected {
     /// ```
     /// use policy::{Protected, ProtectedLevel};
     ///
-    /// let found = Protected::default().link_rule("sub/.vscode");
+    /// let protected = Protected::default();
+    /// let found = protected.link_rule("sub/.vscode");
     /// assert_eq!(found, Some((ProtectedLevel::Refused, ".vscode/launch.json")));
     /// ```
     pub fn link_rule(&self, path: &str) -> Option<(ProtectedLevel, &str)> {
