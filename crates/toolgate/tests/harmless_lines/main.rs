@@ -17,6 +17,7 @@
 #![expect(clippy::print_stderr, reason = "the figures of a run")]
 
 mod generate;
+#[path = "../differential/random.rs"]
 mod random;
 mod room;
 mod shell_text;
